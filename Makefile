@@ -1,0 +1,44 @@
+# Every target makes what it needs; a machine with Python 3.11, make and git is enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test test-slow lint format install clean
+
+help: ## List the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+demo: $(VENV)/.demo ## Remove noise from digits and synthetic data; writes a picture
+	$(BIN)/python -m rnlmf.cli.demo
+
+test: $(VENV)/.dev ## Run the fast tests
+	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/.dev ## Run the slow tests
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.dev ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev ## Format and mend what can be mended by machine
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+install: $(VENV)/.dev ## Install the package and everything for development into .venv
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) rnlmf-demo .pytest_cache .ruff_cache .mypy_cache
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.demo

@@ -1,0 +1,1 @@
+"""What runs from the shell."""

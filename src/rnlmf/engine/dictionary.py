@@ -1,0 +1,144 @@
+"""The dictionary step: relaxed Newton with momentum, from sums over samples.
+
+With the kernel's argument ``u`` (see :mod:`rnlmf.kernels`), ``V = C * f'(u(Y, D))`` and
+``M = (C^T C + lambda_D dR) * f'(u(D, D))``, the loss has
+
+    gradient   -V^T Y + M D + s (diag(V^T 1) - diag(M 1)) D,
+    curvature  H = M + s (diag(V^T 1) - diag(M 1))    with V and M held fixed,
+
+which for the RBF kernel (``s = 1``) are the gradient and ``H`` above Eq. (D_sol_1) of the paper,
+and for the polynomial kernel (``s = 0``) the same of ``(y.d + c)^q``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+import scipy.sparse.linalg
+
+from rnlmf.engine.problem import Problem
+
+Array = npt.NDArray[Any]
+
+# Above this many atoms the factorization of H costs more than the passes that it saves.
+LARGE_DICTIONARY = 2048
+
+
+@dataclass
+class Statistics:
+    """Sums over samples: all that the dictionary and the objective need of them.
+
+    Attributes
+    ----------
+    pull : (d, m) array
+        ``V^T Y``.
+    weight : (d,) array
+        ``V^T 1``.
+    code_gram : (d, d) array
+        ``C^T C``.
+    loss : float
+        Loss and penalty on the codes.
+    noise : float
+        ``R(E)``, without its weight.
+    """
+
+    pull: Array
+    weight: Array
+    code_gram: Array
+    loss: float
+    noise: float
+
+
+def gradient_and_curvature(
+    problem: Problem, D: Array, K_D: Array, statistics: Statistics
+) -> tuple[Array, Array]:
+    """Gradient (d, m) and frozen curvature (d, d) of the objective in ``D``."""
+    gram = statistics.code_gram
+    if problem.dictionary_penalty is not None and problem.dictionary_weight > 0.0:
+        gram = gram + problem.dictionary_weight * problem.dictionary_penalty.gram(K_D)
+    if problem.kernel.stationary:
+        H = gram * problem.kernel.slope_of_value(K_D)
+        H[np.diag_indices_from(H)] += statistics.weight - H.sum(axis=1)
+    else:
+        H = gram * problem.kernel.slope(problem.kernel.argument(D, D))
+    return H @ D - statistics.pull, H
+
+
+def newton_direction(gradient: Array, H: Array, shift: float = 0.0) -> Array:
+    """``(H + mu I)^-1 gradient``, ``mu`` raised from `shift` until the Cholesky factor exists."""
+    scale = float(np.abs(np.diag(H)).mean()) or 1.0
+    while True:
+        try:
+            damped = H + shift * np.eye(len(H))
+            factor = scipy.linalg.cho_factor(damped, lower=True, overwrite_a=True)
+        except scipy.linalg.LinAlgError:
+            shift = max(10.0 * shift, 1e-8 * scale)
+        else:
+            direction: Array = scipy.linalg.cho_solve(factor, gradient)
+            return direction
+
+
+def spectral_direction(gradient: Array, H: Array) -> Array:
+    """``gradient / |H|_2``, Eq. (D_sol_3): no factorization, for large dictionaries."""
+    start = np.full(len(H), len(H) ** -0.5)
+    if len(H) < 3:
+        norm = float(np.linalg.norm(H, 2))
+    else:
+        top = scipy.sparse.linalg.eigsh(H, k=1, v0=start, tol=1e-2, return_eigenvectors=False)
+        norm = 1.01 * abs(float(top[0]))
+    return gradient / (norm or 1.0)
+
+
+class DictionaryStep:
+    """``Delta = eta Delta + direction / tau_D``, Eq. (D_sol_delta), and its safeguards.
+
+    Parameters
+    ----------
+    damping : float
+        ``tau_D >= 1``, the least damping.
+    shift : float
+        ``mu >= 0``.
+    method : {"auto", "newton", "spectral"}
+        Which direction; "auto" is Newton up to a large number of atoms.
+    """
+
+    def __init__(self, shape: tuple[int, int], damping: float, shift: float, method: str) -> None:
+        self.least_damping = self.damping = damping
+        self.shift = shift
+        if method == "auto":
+            method = "newton" if shape[0] <= LARGE_DICTIONARY else "spectral"
+        self.method = method
+        self.delta = np.zeros(shape)
+
+    def direction(self, gradient: Array, H: Array) -> Array:
+        """Descent direction (to be subtracted)."""
+        if self.method == "newton":
+            return newton_direction(gradient, H, self.shift)
+        return spectral_direction(gradient, H)
+
+    def propose(self, direction: Array, momentum: float) -> Array:
+        """The next ``Delta``."""
+        self.delta = momentum * self.delta + direction / self.damping
+        return self.delta
+
+    def restart(self) -> None:
+        """Forget the momentum."""
+        self.delta = np.zeros_like(self.delta)
+
+    def damp(self) -> None:
+        """Shorter steps from now on."""
+        self.damping *= 2.0
+
+    def relax(self) -> None:
+        """Take back part of the damping after a step that went well."""
+        self.damping = max(self.least_damping, self.damping / 1.2)
+
+
+def relative_change(delta: Array, D: Array, momentum: float) -> float:
+    """``(1 - eta) |Delta|_F / |D|_F``: what a step adds, net of what it repeats."""
+    size = max(float(np.linalg.norm(D)), np.finfo(float).tiny)
+    return (1.0 - momentum) * float(np.linalg.norm(delta)) / size

@@ -1,0 +1,182 @@
+"""Algorithm 2: codes and noise of samples, new or old, with the dictionary fixed.
+
+Every row is treated on its own and leaves the iteration when it has converged, so the result of a
+row does not depend on which other rows are there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnlmf.engine.problem import Problem
+from rnlmf.engine.rows import code_step, noise_step, row_objectives
+from rnlmf.engine.samples import Samples, block_rows, groups, threads
+from rnlmf.engine.single_pass import Model, predict, weigh_atoms
+
+Array = npt.NDArray[Any]
+
+MOMENTUM = 0.9
+# Rows that have converged are carried along until they are this share of a block.
+COMPACT_SHARE = 0.25
+
+
+@dataclass
+class Encoding:
+    """Codes, noise in the engine's units, and the objective of every sample."""
+
+    codes: Array | None
+    noise: Array
+    objective: Array
+    converged: Array
+
+
+class FastRows:
+    """Rows under the RBF kernel with linear codes: accelerated steps on what has not converged."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def look(self, Y: Array) -> tuple[Array, Array, Array, Array]:
+        """Codes, prediction, weight and threshold at `Y`."""
+        d, lifted_width = self.model.lifted_atoms.shape
+        m = lifted_width - 2
+        lifted = np.ones((len(Y), lifted_width), Y.dtype)
+        lifted[:, :m] = Y
+        lifted[:, m + 1] = -0.5 * np.einsum("ij,ij->i", Y, Y)
+        C = np.empty((len(Y), d), Y.dtype)
+        V = weigh_atoms(self.model, lifted, np.empty_like(C), C)
+        P = np.empty_like(Y)
+        w, thresholds = predict(self.model, V, np.empty_like(lifted), P)
+        return C, P, w, thresholds
+
+    def solve(self, X: Array, max_iter: int, tol: float) -> tuple[Array, Array]:
+        """Denoised rows in the engine's units, and which of them converged."""
+        penalty = self.model.noise_penalty
+        result = X.copy()
+        converged = np.zeros(len(X), dtype=bool)
+        rows, Y, velocity = np.arange(len(X)), X.copy(), np.zeros_like(X)
+        target = X
+        for iteration in range(max_iter):
+            momentum = min(MOMENTUM, iteration / (iteration + 3.0))
+            Z = Y + X.dtype.type(momentum) * velocity
+            _, P, _, thresholds = self.look(Z)
+            residual = np.subtract(target, P)
+            new = penalty.remainder(residual, thresholds, out=residual)
+            new += P
+            velocity = new - Y
+            done = np.maximum(velocity.max(axis=1), -velocity.min(axis=1)) <= tol
+            Z -= new
+            velocity[np.einsum("ij,ij->i", Z, velocity) > 0.0] = 0.0
+            Y = new
+            fresh = done & ~converged[rows]
+            result[rows[fresh]] = Y[fresh]
+            converged[rows[fresh]] = True
+            active = ~converged[rows]
+            if not active.any():
+                return result, converged
+            if active.mean() <= 1.0 - COMPACT_SHARE:
+                rows, Y, velocity, target = (a[active] for a in (rows, Y, velocity, target))
+        active = ~converged[rows]
+        result[rows[active]] = Y[active]
+        return result, converged
+
+    def finish(self, X: Array, Y: Array) -> tuple[Array, Array, Array]:
+        """Codes, noise and objective at `Y`; noise is exactly zero where nothing was removed."""
+        C, P, w, thresholds = self.look(Y)
+        E = self.model.noise_penalty.prox(X - P, thresholds)
+        noise_values = self.model.noise_penalty.row_values(X - Y)
+        return C, E, 0.5 * (1.0 - w) + self.model.noise_weight * noise_values
+
+
+class SafeRows:
+    """Rows under any kernel and row-wise penalty: steps with backtracking."""
+
+    def __init__(self, problem: Problem, D: Array, K_D: Array, encoder: Array) -> None:
+        self.problem = problem
+        self.D = D
+        self.K_D = K_D
+        self.encoder = encoder
+
+    def codes(self, Y: Array, C: Array | None) -> Array:
+        """Closed form, or one step from `C` (from the closed form of the squared penalty at first)."""
+        K = self.problem.kernel(Y, self.D)
+        if C is None or self.problem.linear_codes:
+            return K @ self.encoder
+        return code_step(self.problem, C, K, self.K_D)
+
+    def solve(self, X: Array, max_iter: int, tol: float) -> tuple[Array, Array, Array]:
+        """Denoised rows, codes, and which rows converged."""
+        Y, C = X.copy(), self.codes(X, None)
+        active = np.arange(len(X))
+        converged = np.zeros(len(X), dtype=bool)
+        for _ in range(max_iter):
+            new_C = self.codes(Y[active], C[active])
+            new_Y = noise_step(self.problem, X[active], Y[active], new_C, self.D)
+            moved = np.abs(new_Y - Y[active]).max(axis=1) > tol
+            moved |= np.abs(new_C - C[active]).max(axis=1) > tol
+            Y[active], C[active] = new_Y, new_C
+            converged[active[~moved]] = True
+            active = active[moved]
+            if len(active) == 0:
+                break
+        return Y, C, converged
+
+    def finish(self, X: Array, Y: Array, C: Array) -> tuple[Array, Array, Array]:
+        """Codes, noise and objective at `Y`."""
+        quadratic = 0.5 * np.einsum("ij,ij->i", C @ self.K_D.astype(C.dtype), C)
+        penalty = self.problem.code_penalty
+        if penalty.by_row:
+            quadratic += self.problem.code_weight * penalty.row_values(C)
+        E = X - Y
+        # Rounding in X - (X - E) must not look like noise.
+        E[np.abs(E) <= 8.0 * np.finfo(E.dtype).eps * np.maximum(np.abs(X), 1.0)] = 0.0
+        return C, E, quadratic + row_objectives(self.problem, X, Y, C, self.D)
+
+
+def encode(
+    samples: Samples,
+    D: Array,
+    problem: Problem,
+    *,
+    code_metric: Array | None = None,
+    max_iter: int = 300,
+    tol: float = 5e-4,
+    n_threads: int = 1,
+    with_codes: bool = True,
+) -> Encoding:
+    """Run Algorithm 2 on all samples; `tol` is in units of the kernel's length scale."""
+    n, m = samples.shape
+    d, dtype = len(D), samples.dtype
+    K_D = problem.atom_kernel(D)
+    encoder = problem.encoder(K_D, code_metric)
+    result = Encoding(
+        codes=np.empty((n, d), dtype) if with_codes else None,
+        noise=np.empty((n, m), dtype),
+        objective=np.empty(n),
+        converged=np.empty(n, dtype=bool),
+    )
+    fast = problem.kernel.stationary and problem.linear_codes
+    fast_rows = FastRows(Model.build(problem, D, encoder, dtype)) if fast else None
+    safe_rows = SafeRows(problem, D.astype(dtype), K_D, encoder.astype(dtype))
+
+    def work(group: list[slice]) -> None:
+        for rows in group:
+            X = samples.units.to_engine(samples.X[rows])
+            if fast_rows is not None:
+                Y, result.converged[rows] = fast_rows.solve(X, max_iter, tol)
+                codes, noise, objective = fast_rows.finish(X, Y)
+            else:
+                Y, C, result.converged[rows] = safe_rows.solve(X, max_iter, tol)
+                codes, noise, objective = safe_rows.finish(X, Y, C)
+            result.noise[rows], result.objective[rows] = noise, objective
+            if result.codes is not None:
+                result.codes[rows] = codes
+
+    with threads(n_threads) as run_map:
+        for _ in run_map(work, groups(n, block_rows(m, d, dtype.itemsize))):
+            pass
+    return result

@@ -1,0 +1,120 @@
+"""Where samples live and in which units the engine sees them.
+
+The engine's samples are ``(x - center) / width``, with ``width`` the kernel's length scale. They are
+made block by block, so that nothing of the data's size is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
+
+Array = npt.NDArray[Any]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# Rows of a block times the floats that one row needs: what fits in a core's share of the cache.
+BLOCK_BYTES = 1 << 20
+GROUP_ROWS = 2048
+
+
+@dataclass(frozen=True)
+class Units:
+    """The map between the caller's units and the engine's."""
+
+    center: Array
+    width: float
+
+    def load(self, X: Array, out: Array) -> Array:
+        """``(X - center) / width`` into `out`."""
+        np.subtract(X, self.center, out=out)
+        out *= 1.0 / self.width
+        return out
+
+    def to_engine(self, X: Array) -> Array:
+        """Engine's units, as a new array."""
+        return self.load(X, np.empty(X.shape, dtype=X.dtype))
+
+    def to_data(self, Y: Array) -> Array:
+        """Caller's units, as a new array."""
+        data: Array = Y * Y.dtype.type(self.width) + self.center.astype(Y.dtype)
+        return data
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Rows of a matrix, as the engine sees them."""
+
+    X: Array
+    units: Units
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, m = self.X.shape
+        return n, m
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.X.dtype
+
+    def load(self, rows: slice, out: Array) -> Array:
+        """The rows in the engine's units, into `out`."""
+        return self.units.load(self.X[rows], out)
+
+    def all(self) -> Array:
+        """All rows in the engine's units, as a new array."""
+        return self.units.to_engine(self.X)
+
+
+def block_rows(n_features: int, n_atoms: int, itemsize: int) -> int:
+    """Rows in a block: buffers of some multiples of (m + d) numbers a row stay in the cache."""
+    rows = BLOCK_BYTES // (itemsize * (4 * n_features + 2 * n_atoms))
+    return int(np.clip(rows, 128, 1024))
+
+
+def groups(n_samples: int, rows: int) -> Iterator[list[slice]]:
+    """Blocks in groups of about `GROUP_ROWS` samples, the unit of work of a thread.
+
+    The partition does not depend on the number of threads, and sums are taken in its order, so that
+    neither do results.
+    """
+    blocks_per_group = max(1, GROUP_ROWS // rows)
+    starts = range(0, n_samples, rows)
+    for first in range(0, len(starts), blocks_per_group):
+        yield [
+            slice(start, min(start + rows, n_samples))
+            for start in starts[first : first + blocks_per_group]
+        ]
+
+
+@cache
+def _thread_controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def default_threads() -> int:
+    """As many threads as BLAS would use: limits set by the user hold for us too."""
+    blas = _thread_controller().select(user_api="blas").info()
+    return max((library["num_threads"] for library in blas), default=1)
+
+
+Mapper = Callable[[Callable[[Item], Result], Iterable[Item]], Iterable[Result]]
+
+
+@contextmanager
+def threads(n_threads: int) -> Iterator[Mapper[Any, Any]]:
+    """An ordered ``map`` over `n_threads` threads, with one BLAS thread in each."""
+    with _thread_controller().limit(limits=1, user_api="blas"):
+        if n_threads == 1:
+            yield map
+        else:
+            with ThreadPoolExecutor(n_threads) as pool:
+                yield pool.map

@@ -1,0 +1,308 @@
+"""The fast path: one iteration is one pass over blocks of samples.
+
+For the RBF kernel and the squared penalty on the codes, a pass computes for each block, given ``D``,
+
+    K = k(Y, D),   C = K R,   V = C * K,   w = V 1,   P = (V D) / w,   Y = X - prox(X - P)
+
+and sums the statistics from which the dictionary takes its step once the pass has ended. ``P`` is
+the model's prediction, a kernel-weighted mean of the atoms, and noise is what exceeds the threshold
+``lambda_E / w`` in the residual to it: Table 2 of the paper with xi = 1 and a step of its own for
+every sample. Dictionary and noise are updated from the same codes and kernel values, so a pass needs
+one kernel matrix where the paper's order needs two.
+
+Two devices keep a pass close to its five matrix products. Blocks are *lifted* (see
+:meth:`rnlmf.kernels.RBF.lift`), so that the products that give ``K``, ``V^T Y`` and ``V D`` also give
+the squared distances and the sums ``V^T 1`` and ``V 1``. And the pass is accelerated: dictionary and
+samples move with the same momentum (Nesterov's for the samples, restarted for each when it points
+uphill). The samples' velocities are stored in 8 bits with a scale per sample; their rounding is far
+below what matters to a momentum, and memory stays at 1.25 times the input.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnlmf.engine.dictionary import (
+    DictionaryStep,
+    Statistics,
+    gradient_and_curvature,
+    relative_change,
+)
+from rnlmf.engine.problem import Fit, IterationInfo, Options, Problem, has_converged
+from rnlmf.engine.rows import LEAST_WEIGHT
+from rnlmf.engine.samples import Mapper, Samples, block_rows, groups, threads
+from rnlmf.penalties import Penalty
+
+Array = npt.NDArray[Any]
+
+# Momentum sets in once dictionary and samples have found the data.
+DICTIONARY_REST = 5
+SAMPLE_REST = 10
+# A rise of the objective by more than this fraction is not the ripple of momentum.
+TOLERATED_RISE = 1e-2
+LAST_PASSES = 30
+
+
+class Workspace(threading.local):
+    """Buffers of one thread, for blocks of at most `rows` samples."""
+
+    def __init__(self, rows: int, n_features: int, n_atoms: int, dtype: np.dtype[Any]) -> None:
+        self.lifted = np.ones((rows, n_features + 2), dtype)
+        self.K = np.empty((rows, n_atoms), dtype)
+        self.C = np.empty((rows, n_atoms), dtype)
+        self.VD = np.empty((rows, n_features + 2), dtype)
+        self.X = np.empty((rows, n_features), dtype)
+        self.P = np.empty((rows, n_features), dtype)
+        self.Z = np.empty((rows, n_features), dtype)
+        self.pull = np.empty((n_atoms, n_features + 2), dtype)
+        self.gram = np.empty((n_atoms, n_atoms), dtype)
+
+
+@dataclass(frozen=True)
+class Model:
+    """What stays fixed during a pass, in the samples' precision."""
+
+    lifted_atoms: Array
+    encoder: Array
+    noise_penalty: Penalty
+    noise_weight: float
+
+    @classmethod
+    def build(cls, problem: Problem, D: Array, encoder: Array, dtype: np.dtype[Any]) -> Model:
+        return cls(
+            lifted_atoms=problem.kernel.lift(D, atoms=True).astype(dtype),
+            encoder=encoder.astype(dtype),
+            noise_penalty=problem.noise_penalty,
+            noise_weight=problem.noise_weight,
+        )
+
+
+def weigh_atoms(model: Model, lifted: Array, K: Array, C: Array) -> Array:
+    """Kernel and codes of lifted samples into `K` and `C`; then ``V = C * K`` replaces ``K``."""
+    np.matmul(lifted, model.lifted_atoms.T, out=K)
+    np.exp(K, out=K)
+    np.matmul(K, model.encoder, out=C)
+    return np.multiply(C, K, out=K)
+
+
+def predict(model: Model, V: Array, VD: Array, P: Array) -> tuple[Array, Array]:
+    """Prediction ``(V D) / w`` into `P`; returns the weights ``w = V 1`` and the thresholds.
+
+    A sample that no atom sees has no weight; it is drawn to the data's centre, from where they can.
+    """
+    m = P.shape[1]
+    np.matmul(V, model.lifted_atoms, out=VD)
+    w = VD[:, m + 1].copy()
+    bounded = np.maximum(w, LEAST_WEIGHT)[:, None]
+    np.divide(VD[:, :m], bounded, out=P)
+    return w, model.noise_weight / bounded
+
+
+class Pass:
+    """State of the samples, and a pass over them."""
+
+    def __init__(self, samples: Samples, problem: Problem, n_atoms: int, accelerated: bool) -> None:
+        n, m = samples.shape
+        self.samples = samples
+        self.problem = problem
+        self.rows = block_rows(m, n_atoms, samples.dtype.itemsize)
+        self.workspace = Workspace(self.rows, m, n_atoms, samples.dtype)
+        self.Y = np.empty((n, m), samples.dtype)
+        self.velocity = np.empty((n if accelerated else 0, m), np.int8)
+        self.speed = np.zeros(n if accelerated else 0, samples.dtype)
+        self.reset()
+
+    def reset(self) -> None:
+        """``Y = X``, at rest."""
+        for group in groups(len(self.Y), self.rows):
+            for rows in group:
+                self.samples.load(rows, self.Y[rows])
+        self.rest()
+
+    def rest(self) -> None:
+        """No velocity."""
+        self.velocity[...] = 0
+        self.speed[...] = 0.0
+
+    def run(self, run_map: Mapper[Any, Any], model: Model, momentum: float, store: bool) -> Statistics:
+        """One pass; `momentum` extrapolates the samples, `store` keeps their velocities."""
+
+        def work(group: list[slice]) -> Statistics:
+            ws = self.workspace
+            d, lifted_width = model.lifted_atoms.shape
+            m = lifted_width - 2
+            pull = np.zeros((d, lifted_width), self.samples.dtype)
+            gram = np.zeros((d, d), self.samples.dtype)
+            loss = noise = 0.0
+            for rows in group:
+                block_loss, block_noise = self.block(rows, ws, model, momentum, store)
+                pull += ws.pull
+                gram += ws.gram
+                loss += block_loss
+                noise += block_noise
+            return Statistics(pull[:, :m], pull[:, m], gram, loss, noise)
+
+        d, lifted_width = model.lifted_atoms.shape
+        m = lifted_width - 2
+        total = Statistics(np.zeros((d, m)), np.zeros(d), np.zeros((d, d)), 0.0, 0.0)
+        for part in run_map(work, groups(len(self.Y), self.rows)):
+            total.pull += part.pull
+            total.weight += part.weight
+            total.code_gram += part.code_gram
+            total.loss += part.loss
+            total.noise += part.noise
+        return total
+
+    def block(
+        self, rows: slice, ws: Workspace, model: Model, momentum: float, store: bool
+    ) -> tuple[float, float]:
+        """One block: its statistics into the workspace, its samples moved; loss and noise."""
+        b = rows.stop - rows.start
+        m = self.Y.shape[1]
+        Y = self.Y[rows]
+        lifted, K, C, X, P, Z = (
+            buffer[:b] for buffer in (ws.lifted, ws.K, ws.C, ws.X, ws.P, ws.Z)
+        )
+        # Z: the extrapolated samples, contiguous; `lifted` takes a copy.
+        if momentum > 0.0:
+            np.multiply(self.velocity[rows], (momentum * self.speed[rows])[:, None], out=Z)
+            Z += Y
+        else:
+            np.copyto(Z, Y)
+        lifted[:, :m] = Z
+        np.einsum("ij,ij->i", Z, Z, out=lifted[:, m + 1])
+        lifted[:, m + 1] *= -0.5
+        V = weigh_atoms(model, lifted, K, C)
+        np.matmul(V.T, lifted, out=ws.pull)
+        np.matmul(C.T, C, out=ws.gram)
+        w, thresholds = predict(model, V, ws.VD[:b], P)
+        # With the closed-form codes, loss and penalty on them are (1 - w) / 2.
+        loss = 0.5 * (b - float(w.sum(dtype=np.float64)))
+        self.samples.load(rows, X)
+        noise = model.noise_penalty.value(X - Z)
+        np.subtract(X, P, out=X)
+        new = np.add(model.noise_penalty.remainder(X, thresholds, out=X), P, out=X)
+        if store:
+            np.subtract(new, Y, out=P)
+            np.subtract(Z, new, out=Z)
+            uphill = np.einsum("ij,ij->i", Z, P) > 0.0
+            self.store_velocity(rows, P, uphill)
+        np.copyto(Y, new)
+        return loss, noise
+
+    def store_velocity(self, rows: slice, velocity: Array, uphill: Array) -> None:
+        """Velocities in 8 bits, with a scale per sample; none where it points uphill."""
+        largest = np.maximum(velocity.max(axis=1), -velocity.min(axis=1))
+        scale = np.maximum(largest / 127.0, np.finfo(velocity.dtype).tiny)
+        velocity /= scale[:, None]
+        np.rint(velocity, out=velocity)
+        np.copyto(self.velocity[rows], velocity, casting="unsafe")
+        self.speed[rows] = np.where(uphill, 0.0, scale)
+
+
+class Iteration:
+    """The loop around the passes: dictionary steps, momentum, and what to do when things go wrong."""
+
+    def __init__(self, samples: Samples, D: Array, problem: Problem, options: Options) -> None:
+        self.problem = problem
+        self.options = options
+        self.D = self.best_D = D.astype(np.float64)
+        self.best = np.inf
+        self.step = DictionaryStep(
+            D.shape, options.step_damping, options.curvature_shift, options.dictionary_step
+        )
+        self.passes = Pass(samples, problem, len(D), accelerated=options.momentum > 0.0)
+        self.rested = 0
+        self.result = Fit(dictionary=self.D)
+
+    def one_pass(self, run_map: Mapper[Any, Any], momentum: float, store: bool) -> tuple[Statistics, float]:
+        """A pass with the current dictionary, and the objective where it started."""
+        self.K_D = self.problem.atom_kernel(self.D)
+        model = Model.build(
+            self.problem, self.D, self.problem.encoder(self.K_D), self.passes.samples.dtype
+        )
+        statistics = self.passes.run(run_map, model, momentum, store)
+        objective = (
+            statistics.loss
+            + self.problem.noise_weight * statistics.noise
+            + self.problem.dictionary_value(self.K_D)
+        )
+        return statistics, objective
+
+    def recover(self) -> None:
+        """After a rise: drop the momentum; if it had none, go back to the best dictionary, damped."""
+        if self.rested == 0:
+            self.step.damp()
+            self.D = self.best_D
+        self.step.restart()
+        self.passes.rest()
+        self.rested = 0
+
+    def run(self) -> Fit:
+        options, result = self.options, self.result
+        momentum = options.momentum
+        with threads(options.n_threads) as run_map:
+            for iteration in range(options.max_iter):
+                beta = momentum if self.rested >= SAMPLE_REST else 0.0
+                store = momentum > 0.0 and self.rested >= SAMPLE_REST - 1
+                statistics, objective = self.one_pass(run_map, beta, store)
+                result.n_iter = iteration + 1
+                previous = result.objective[-1] if result.objective else np.inf
+                if not np.isfinite(objective):
+                    self.passes.reset()
+                    self.recover()
+                    continue
+                result.objective.append(objective)
+                if objective < self.best:
+                    self.best, self.best_D = objective, self.D
+                if objective > previous + TOLERATED_RISE * abs(previous):
+                    self.recover()
+                    continue
+                self.step.relax()
+                change = self.move_dictionary(statistics)
+                info = IterationInfo(iteration + 1, options.max_iter, objective, change)
+                if options.callback is not None and options.callback(info) is True:
+                    break
+                result.converged = has_converged(result.objective, change, options.tol)
+                if result.converged:
+                    break
+                self.rested += 1
+            self.settle(run_map)
+        result.dictionary = self.D
+        return result
+
+    def move_dictionary(self, statistics: Statistics) -> float:
+        """Eqs. (D_sol_delta) and (D_sol_2); returns the relative change."""
+        gradient, H = gradient_and_curvature(self.problem, self.D, self.K_D, statistics)
+        momentum = self.options.momentum if self.rested >= DICTIONARY_REST else 0.0
+        delta = self.step.propose(self.step.direction(gradient, H), momentum)
+        if not np.all(np.isfinite(delta)):
+            self.step.restart()
+            self.step.damp()
+            return np.inf
+        self.D = self.D - delta
+        return relative_change(delta, self.D, momentum)
+
+    def settle(self, run_map: Mapper[Any, Any]) -> None:
+        """Passes with the dictionary at rest, until the objective is at its best.
+
+        Without them a fit that ends in a ripple of the momentum would end above its best.
+        """
+        for attempt in range(LAST_PASSES):
+            _, objective = self.one_pass(run_map, 0.0, store=False)
+            if np.isfinite(objective) and objective <= self.best:
+                self.result.objective.append(objective)
+                return
+            if attempt == 1:
+                self.D = self.best_D
+        self.result.objective.append(objective)
+
+
+def fit(samples: Samples, D: Array, problem: Problem, options: Options) -> Fit:
+    """Run Algorithm 1 in single passes."""
+    return Iteration(samples, D, replace(problem), options).run()

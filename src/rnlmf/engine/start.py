@@ -1,0 +1,57 @@
+"""Where the iteration starts: the units of the data and the first dictionary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnlmf.engine.samples import Units
+from rnlmf.kernels import Kernel, mean_distance
+
+Array = npt.NDArray[Any]
+
+# More samples than this do not change the mean distance by a per cent.
+DISTANCE_SAMPLES = 2000
+CHUNK_ROWS = 4096
+
+
+def length_scale(X: Array, kernel: Kernel, scale: float, rng: np.random.RandomState) -> float:
+    """``sigma``: the kernel's own, or `scale` times the mean distance between samples."""
+    if kernel.sigma is not None:
+        return float(kernel.sigma)
+    if len(X) > DISTANCE_SAMPLES:
+        X = X[np.sort(rng.choice(len(X), DISTANCE_SAMPLES, replace=False))]
+    # Without any distance (all samples equal) every scale says the same.
+    return scale * mean_distance(X) or 1.0
+
+
+def data_units(X: Array, kernel: Kernel, width: float) -> Units:
+    """Centre and width; a kernel that is not stationary has its own origin."""
+    center = X.mean(axis=0, dtype=np.float64) if kernel.stationary else np.zeros(X.shape[1])
+    return Units(center.astype(X.dtype), width)
+
+
+def spread(X: Array, units: Units) -> Array:
+    """Standard deviation of every feature about its mean, in the engine's units."""
+    means = X.mean(axis=0, dtype=np.float64)
+    squares = np.zeros(X.shape[1])
+    for start in range(0, len(X), CHUNK_ROWS):
+        deviations = (X[start : start + CHUNK_ROWS] - means) / units.width
+        squares += np.einsum("ij,ij->j", deviations, deviations)
+    spreads: Array = np.sqrt(squares / len(X))
+    return spreads
+
+
+def random_dictionary(
+    X: Array, units: Units, spreads: Array, n_atoms: int, rng: np.random.RandomState
+) -> Array:
+    """Atoms ``N(mean, std)`` per feature.
+
+    ``N(0, 1)``, as in the paper, is far off data of another scale; samples as atoms are often
+    corrupted ones, and stay so.
+    """
+    means = (X.mean(axis=0, dtype=np.float64) - units.center) / units.width
+    atoms: Array = means + spreads * rng.standard_normal((n_atoms, X.shape[1]))
+    return atoms

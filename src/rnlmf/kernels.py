@@ -1,0 +1,197 @@
+"""Kernels: a scalar function ``f`` of a simple argument, and its derivative.
+
+Everything the method needs of a kernel follows from these two. With ``u(y, d)`` the argument,
+
+* RBF: ``u = -|y - d|^2 / (2 sigma^2)``, ``f(u) = exp(u)``;
+* polynomial: ``u = y.d / sigma^2 + c``, ``f(u) = u^q``.
+
+Both arguments have the gradient ``du/dd = (y - s d) / sigma^2`` with ``s = 1`` for the RBF kernel
+and ``s = 0`` for the polynomial one (:attr:`Kernel.stationary`). So one set of formulas for the
+gradients and for the curvature with frozen weights serves both (:mod:`rnlmf.engine.dictionary`).
+
+The methods below take data **in units of** ``sigma``: the callers divide by it once, and no factor
+``1 / sigma^2`` appears in the iteration.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+Array = npt.NDArray[Any]
+
+
+class Kernel(BaseEstimator):  # type: ignore[misc]
+    """Base class: a subclass gives :meth:`lift`, :meth:`f`, :meth:`slope` and :meth:`slope_of_value`.
+
+    Parameters
+    ----------
+    sigma : float or None
+        Length scale. ``None`` means ``kernel_scale`` times the mean distance between samples.
+    """
+
+    stationary: ClassVar[bool]
+
+    def __init__(self, sigma: float | None = None) -> None:
+        self.sigma = sigma
+
+    def validate(self) -> None:
+        """Raise `ValueError` if a parameter is out of range."""
+        if self.sigma is not None and not (np.isfinite(self.sigma) and self.sigma > 0):
+            raise ValueError(f"sigma={self.sigma!r} of the kernel must be positive or None.")
+
+    def lift(self, Y: Array, *, atoms: bool) -> Array:
+        """Coordinates in which the kernel's argument is a plain inner product.
+
+        ``lift(Y, atoms=False) @ lift(D, atoms=True).T`` is ``u(Y, D)``.
+        """
+        raise NotImplementedError
+
+    def f(self, u: Array, out: Array | None = None) -> Array:
+        """Kernel value from its argument."""
+        raise NotImplementedError
+
+    def slope(self, u: Array) -> Array:
+        """Derivative ``f'(u)``."""
+        raise NotImplementedError
+
+    def slope_of_value(self, k: Array) -> Array:
+        """Derivative as a function of the kernel value, on the branch where ``u >= 0`` (or RBF)."""
+        raise NotImplementedError
+
+    def self_argument(self, Y: Array) -> Array:
+        """``u(y, y)`` of every row."""
+        raise NotImplementedError
+
+    def argument(self, Y: Array, D: Array) -> Array:
+        """``u(y_i, d_j)`` of all pairs of rows."""
+        u: Array = self.lift(Y, atoms=False) @ self.lift(D, atoms=True).T
+        return u
+
+    def __call__(self, Y: Array, D: Array) -> Array:
+        """Kernel matrix ``k(y_i, d_j)``."""
+        u = self.argument(Y, D)
+        return self.f(u, out=u)
+
+
+class RBF(Kernel):
+    """Gaussian radial basis function, ``exp(-|x - y|^2 / (2 sigma^2))``.
+
+    The paper's text prints ``1 / sigma^2`` once; its gradients, its Lemma 1 and the authors' program
+    have ``1 / (2 sigma^2)``, as here.
+    """
+
+    stationary: ClassVar[bool] = True
+
+    def lift(self, Y: Array, *, atoms: bool) -> Array:
+        """``[y, 1, -|y|^2/2]`` for samples and ``[d, -|d|^2/2, 1]`` for atoms."""
+        n, m = Y.shape
+        lifted = np.empty((n, m + 2), dtype=Y.dtype)
+        lifted[:, :m] = Y
+        norm_column = m if atoms else m + 1
+        lifted[:, norm_column] = np.einsum("ij,ij->i", Y, Y)
+        lifted[:, norm_column] *= -0.5
+        lifted[:, 2 * m + 1 - norm_column] = 1.0
+        return lifted
+
+    def f(self, u: Array, out: Array | None = None) -> Array:
+        value: Array = np.exp(u, out=out)
+        return value
+
+    def slope(self, u: Array) -> Array:
+        return self.f(u)
+
+    def slope_of_value(self, k: Array) -> Array:
+        return k
+
+    def self_argument(self, Y: Array) -> Array:
+        return np.zeros(len(Y), dtype=Y.dtype)
+
+
+class Polynomial(Kernel):
+    """Polynomial kernel ``(x.y / sigma^2 + offset)^degree``; ``sigma=1`` is the paper's.
+
+    Parameters
+    ----------
+    degree : int
+        The exponent ``q``.
+    offset : float
+        The constant ``c >= 0``.
+    sigma : float or None
+        Length scale, see :class:`Kernel`.
+    """
+
+    stationary: ClassVar[bool] = False
+
+    def __init__(self, degree: int = 2, offset: float = 1.0, sigma: float | None = None) -> None:
+        super().__init__(sigma)
+        self.degree = degree
+        self.offset = offset
+
+    def validate(self) -> None:
+        super().validate()
+        if int(self.degree) != self.degree or self.degree < 1:
+            raise ValueError(f"degree={self.degree!r} of the polynomial kernel must be 1, 2, ...")
+        if not (np.isfinite(self.offset) and self.offset >= 0):
+            raise ValueError(f"offset={self.offset!r} of the polynomial kernel must be >= 0.")
+
+    def lift(self, Y: Array, *, atoms: bool) -> Array:
+        """``[y, 1]`` for samples and ``[d, c]`` for atoms."""
+        n, m = Y.shape
+        lifted = np.empty((n, m + 1), dtype=Y.dtype)
+        lifted[:, :m] = Y
+        lifted[:, m] = self.offset if atoms else 1.0
+        return lifted
+
+    def f(self, u: Array, out: Array | None = None) -> Array:
+        value: Array = np.power(u, int(self.degree), out=out)
+        return value
+
+    def slope(self, u: Array) -> Array:
+        value: Array = int(self.degree) * np.power(u, int(self.degree) - 1)
+        return value
+
+    def slope_of_value(self, k: Array) -> Array:
+        q = int(self.degree)
+        value: Array = q * np.abs(k) ** ((q - 1) / q)
+        return value
+
+    def self_argument(self, Y: Array) -> Array:
+        u: Array = np.einsum("ij,ij->i", Y, Y) + Y.dtype.type(self.offset)
+        return u
+
+
+class Linear(Polynomial):
+    """Linear kernel ``x.y / sigma^2``: the polynomial kernel with ``q = 1`` and ``c = 0``."""
+
+    def __init__(self, sigma: float | None = None) -> None:
+        super().__init__(degree=1, offset=0.0, sigma=sigma)
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return ["sigma"]
+
+
+KERNELS: dict[str, type[Kernel]] = {"rbf": RBF, "polynomial": Polynomial, "linear": Linear}
+
+
+def mean_distance(X: Array) -> float:
+    """Mean of ``|x_i - x_j|`` over all pairs of rows, the zero diagonal included.
+
+    The rows are shifted and scaled first, so that neither a common offset nor extreme magnitudes
+    spoil the squares.
+    """
+    Z = X.astype(np.float64)
+    Z -= Z.mean(axis=0)
+    magnitude = float(np.abs(Z).max(initial=0.0))
+    if magnitude == 0.0:
+        return 0.0
+    Z /= magnitude
+    half_norms = 0.5 * np.einsum("ij,ij->i", Z, Z)
+    half_squares = half_norms[:, None] + half_norms - Z @ Z.T
+    np.maximum(half_squares, 0.0, out=half_squares)
+    np.fill_diagonal(half_squares, 0.0)
+    return magnitude * float(np.sqrt(2.0 * half_squares).mean())

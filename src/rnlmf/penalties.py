@@ -1,0 +1,194 @@
+"""Penalties: a value and a proximal operator each, and the dictionary's penalties in feature space.
+
+The operators are those of the paper: ``Theta`` (:func:`soft_threshold`), ``Psi``
+(:func:`singular_value_threshold`) and ``Upsilon`` (:func:`row_shrink`, per sample, that is per row
+here). ``prox(M, t)`` is the minimiser of ``|Z - M|_F^2 / 2 + t R(Z)``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+from sklearn.base import BaseEstimator
+
+Array = npt.NDArray[Any]
+
+
+def clip_rows(M: Array, t: Array | float, out: Array | None = None) -> Array:
+    """Clip to ``[-t, t]``, the part of ``M`` that soft thresholding removes."""
+    # np.clip with array bounds is several times slower than these two.
+    out = np.maximum(M, np.negative(t), out=out)
+    clipped: Array = np.minimum(out, t, out=out)
+    return clipped
+
+
+def soft_threshold(M: Array, t: Array | float) -> Array:
+    """``Theta``: ``sign(v) max(|v| - t, 0)`` of every entry; exactly zero where ``|v| <= t``."""
+    thresholded: Array = M - clip_rows(M, t)
+    return thresholded
+
+
+def row_norms(M: Array) -> Array:
+    """Euclidean norm of every row, as a column."""
+    norms: Array = np.sqrt(np.einsum("ij,ij->i", M, M))[:, None]
+    return norms
+
+
+def row_shrink(M: Array, t: Array | float) -> Array:
+    """``Upsilon``: every row ``v`` becomes ``max(1 - t / |v|, 0) v``."""
+    norms = row_norms(M)
+    shrunk: Array = M * np.where(norms > t, 1.0 - t / np.maximum(norms, np.finfo(M.dtype).tiny), 0.0)
+    return shrunk.astype(M.dtype, copy=False)
+
+
+def singular_value_threshold(M: Array, t: float) -> Array:
+    """``Psi``: soft thresholding of the singular values (Cai, Candes and Shen 2010).
+
+    For a tall matrix only the small Gram matrix is factorized: with ``M^T M = V S^2 V^T``,
+    ``Psi_t(M) = M V max(1 - t / S, 0) V^T``.
+    """
+    if M.shape[0] < M.shape[1]:
+        return singular_value_threshold(M.T, t).T
+    gram = (M.T @ M).astype(np.float64)
+    squares, V = scipy.linalg.eigh(gram)
+    values = np.sqrt(np.maximum(squares, 0.0))
+    factors = np.where(values > t, 1.0 - t / np.maximum(values, np.finfo(float).tiny), 0.0)
+    thresholded: Array = M @ ((V * factors) @ V.T).astype(M.dtype)
+    return thresholded
+
+
+class Penalty(BaseEstimator):  # type: ignore[misc]
+    """Base class of the penalties on codes and noise.
+
+    Attributes
+    ----------
+    degree : int
+        ``R(s Z) = s^degree R(Z)``: how a weight changes with the unit of the data.
+    by_row : bool
+        Whether the penalty is a sum over rows, so that samples can be treated one by one.
+    """
+
+    degree: ClassVar[int] = 1
+    by_row: ClassVar[bool] = True
+
+    def row_values(self, Z: Array) -> Array:
+        """Value of every row."""
+        raise NotImplementedError
+
+    def value(self, Z: Array) -> float:
+        """``R(Z)``."""
+        return float(self.row_values(Z).sum(dtype=np.float64))
+
+    def prox(self, M: Array, t: Any) -> Array:
+        """Proximal operator; ``t`` is a number or a column with one number per row."""
+        raise NotImplementedError
+
+    def remainder(self, M: Array, t: Array, out: Array) -> Array:
+        """``M - prox(M, t)``, into ``out`` (which may be ``M`` itself)."""
+        remainder: Array = np.subtract(M, self.prox(M, t), out=out)
+        return remainder
+
+
+class L1(Penalty):
+    """Sum of absolute values: sparse entries."""
+
+    def row_values(self, Z: Array) -> Array:
+        values: Array = np.abs(Z).sum(axis=1)
+        return values
+
+    def value(self, Z: Array) -> float:
+        return float(np.abs(Z).sum(dtype=np.float64))
+
+    def prox(self, M: Array, t: Any) -> Array:
+        return soft_threshold(M, t)
+
+    def remainder(self, M: Array, t: Array, out: Array) -> Array:
+        return clip_rows(M, t, out=out)
+
+
+class L21(Penalty):
+    """Sum of the Euclidean norms of the rows: few bad samples."""
+
+    def row_values(self, Z: Array) -> Array:
+        norms: Array = row_norms(Z)[:, 0]
+        return norms
+
+    def prox(self, M: Array, t: Any) -> Array:
+        return row_shrink(M, t)
+
+
+class L2(Penalty):
+    """Half the squared Frobenius norm: dense Gaussian noise, or ridge codes."""
+
+    degree: ClassVar[int] = 2
+
+    def row_values(self, Z: Array) -> Array:
+        values: Array = 0.5 * np.einsum("ij,ij->i", Z, Z)
+        return values
+
+    def prox(self, M: Array, t: Any) -> Array:
+        shrunk: Array = M / (1.0 + t)
+        return shrunk.astype(M.dtype, copy=False)
+
+
+class Nuclear(Penalty):
+    """Sum of the singular values: codes of low rank."""
+
+    by_row: ClassVar[bool] = False
+
+    def value(self, Z: Array) -> float:
+        gram = (Z.T @ Z if Z.shape[0] >= Z.shape[1] else Z @ Z.T).astype(np.float64)
+        squares = scipy.linalg.eigvalsh(gram)
+        return float(np.sqrt(np.maximum(squares, 0.0)).sum())
+
+    def prox(self, M: Array, t: Any) -> Array:
+        return singular_value_threshold(M, float(t))
+
+
+class FeaturePenalty(BaseEstimator):  # type: ignore[misc]
+    """Penalty on the dictionary's image in feature space, a function of ``K_D = K(D, D)``.
+
+    Its gradient with respect to ``K_D``, doubled, joins the Gram matrix of the codes: the loss has
+    the term ``<C^T C, K_D> / 2``, so adding :meth:`gram` to ``C^T C`` gives gradient and curvature
+    of both at once.
+    """
+
+    def value(self, K_D: Array) -> float:
+        """``R(D)``."""
+        raise NotImplementedError
+
+    def gram(self, K_D: Array) -> Array:
+        """Twice the derivative of the value with respect to ``K_D``."""
+        raise NotImplementedError
+
+
+class FeatureL2(FeaturePenalty):
+    """``|phi(D)|_F^2 / 2 = Tr K(D, D) / 2``; constant, without effect, for the RBF kernel."""
+
+    def value(self, K_D: Array) -> float:
+        return 0.5 * float(np.trace(K_D))
+
+    def gram(self, K_D: Array) -> Array:
+        return np.eye(len(K_D))
+
+
+class FeatureNuclear(FeaturePenalty):
+    """``|phi(D)|_* = Tr K(D, D)^(1/2)``: a dictionary of low rank in feature space."""
+
+    def value(self, K_D: Array) -> float:
+        return float(np.sqrt(np.maximum(scipy.linalg.eigvalsh(K_D), 0.0)).sum())
+
+    def gram(self, K_D: Array) -> Array:
+        values, vectors = scipy.linalg.eigh(K_D)
+        # The derivative is infinite at rank deficiency: bounded where the value is down to rounding.
+        floor = values[-1] * len(values) * np.finfo(values.dtype).eps
+        inverse_root: Array = (vectors / np.sqrt(np.maximum(values, floor))) @ vectors.T
+        return inverse_root
+
+
+CODE_PENALTIES: dict[str, type[Penalty]] = {"l2": L2, "l1": L1, "nuclear": Nuclear}
+NOISE_PENALTIES: dict[str, type[Penalty]] = {"l1": L1, "l21": L21, "l2": L2}
+DICTIONARY_PENALTIES: dict[str, type[FeaturePenalty]] = {"l2": FeatureL2, "nuclear": FeatureNuclear}
