@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 def clip_rows(M: Array, t: Array | float, out: Array | None = None) -> Array:
     """Clip to ``[-t, t]``, the part of ``M`` that soft thresholding removes."""
     # np.clip with array bounds is several times slower than these two.
-    out = np.maximum(M, np.negative(t), out=out)
+    out = np.maximum(M, -t, out=out)
     clipped: Array = np.minimum(out, t, out=out)
     return clipped
 

@@ -93,10 +93,8 @@ def main(folder: Path | None = None) -> None:
         clean = RNLMF(random_state=0).fit_denoise(noisy)
         seconds = time.perf_counter() - begin
         pca, rank = best_pca(truth, noisy)
-        print(
-            f"{name:28}{100 * relative_rmse(truth, noisy):8.1f}"
-            f"{100 * pca:8.1f} {f'(rank {rank})':>7}{100 * relative_rmse(truth, clean):9.1f}{seconds:10.1f}"
-        )
+        before, after = (100 * relative_rmse(truth, data) for data in (noisy, clean))
+        print(f"{name:28}{before:8.1f}{100 * pca:8.1f} (rank {rank:2d}){after:8.1f}{seconds:10.1f}")
         if name.startswith("digits"):
             examples[name.removeprefix("digits, ")] = (truth, noisy, clean)
     path = folder / "digits.png"

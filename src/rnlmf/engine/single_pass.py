@@ -7,8 +7,10 @@ For the RBF kernel and the squared penalty on the codes, a pass computes for eac
 and sums the statistics from which the dictionary takes its step once the pass has ended. ``P`` is
 the model's prediction, a kernel-weighted mean of the atoms, and noise is what exceeds the threshold
 ``lambda_E / w`` in the residual to it: Table 2 of the paper with xi = 1 and a step of its own for
-every sample. Dictionary and noise are updated from the same codes and kernel values, so a pass needs
-one kernel matrix where the paper's order needs two.
+every sample. A sample that no atom sees (``w`` below a hundredth, as with a spike far outside the
+data) would keep its noise for ever; the term ``(0.01 - w)_+ |y|^2 / 2`` in the objective draws it to
+the data's centre, from where the atoms take over. Dictionary and noise are updated from the same
+codes and kernel values, so a pass needs one kernel matrix where the paper's order needs two.
 
 Two devices keep a pass close to its five matrix products. Blocks are *lifted* (see
 :meth:`rnlmf.kernels.RBF.lift`), so that the products that give ``K``, ``V^T Y`` and ``V D`` also give
@@ -21,7 +23,7 @@ below what matters to a momentum, and memory stays at 1.25 times the input.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,7 +47,6 @@ DICTIONARY_REST = 5
 SAMPLE_REST = 10
 # A rise of the objective by more than this fraction is not the ripple of momentum.
 TOLERATED_RISE = 1e-2
-LAST_PASSES = 30
 
 
 class Workspace(threading.local):
@@ -91,10 +92,7 @@ def weigh_atoms(model: Model, lifted: Array, K: Array, C: Array) -> Array:
 
 
 def predict(model: Model, V: Array, VD: Array, P: Array) -> tuple[Array, Array]:
-    """Prediction ``(V D) / w`` into `P`; returns the weights ``w = V 1`` and the thresholds.
-
-    A sample that no atom sees has no weight; it is drawn to the data's centre, from where they can.
-    """
+    """Prediction ``(V D) / w`` into `P`; returns the weights ``w = V 1`` and the thresholds."""
     m = P.shape[1]
     np.matmul(V, model.lifted_atoms, out=VD)
     w = VD[:, m + 1].copy()
@@ -165,9 +163,7 @@ class Pass:
         b = rows.stop - rows.start
         m = self.Y.shape[1]
         Y = self.Y[rows]
-        lifted, K, C, X, P, Z = (
-            buffer[:b] for buffer in (ws.lifted, ws.K, ws.C, ws.X, ws.P, ws.Z)
-        )
+        lifted, K, C, X, P, Z = (buffer[:b] for buffer in (ws.lifted, ws.K, ws.C, ws.X, ws.P, ws.Z))
         # Z: the extrapolated samples, contiguous; `lifted` takes a copy.
         if momentum > 0.0:
             np.multiply(self.velocity[rows], (momentum * self.speed[rows])[:, None], out=Z)
@@ -183,6 +179,7 @@ class Pass:
         w, thresholds = predict(model, V, ws.VD[:b], P)
         # With the closed-form codes, loss and penalty on them are (1 - w) / 2.
         loss = 0.5 * (b - float(w.sum(dtype=np.float64)))
+        loss -= float(np.maximum(LEAST_WEIGHT - w, 0.0) @ lifted[:, m + 1])
         self.samples.load(rows, X)
         noise = model.noise_penalty.value(X - Z)
         np.subtract(X, P, out=X)
@@ -206,7 +203,10 @@ class Pass:
 
 
 class Iteration:
-    """The loop around the passes: dictionary steps, momentum, and what to do when things go wrong."""
+    """The loop around the passes: dictionary steps, momentum, and what to do when things go wrong.
+
+    With momentum the objective ripples; the outcome is the dictionary at which it was lowest.
+    """
 
     def __init__(self, samples: Samples, D: Array, problem: Problem, options: Options) -> None:
         self.problem = problem
@@ -220,7 +220,9 @@ class Iteration:
         self.rested = 0
         self.result = Fit(dictionary=self.D)
 
-    def one_pass(self, run_map: Mapper[Any, Any], momentum: float, store: bool) -> tuple[Statistics, float]:
+    def one_pass(
+        self, run_map: Mapper[Any, Any], momentum: float, store: bool
+    ) -> tuple[Statistics, float]:
         """A pass with the current dictionary, and the objective where it started."""
         self.K_D = self.problem.atom_kernel(self.D)
         model = Model.build(
@@ -272,8 +274,7 @@ class Iteration:
                 if result.converged:
                     break
                 self.rested += 1
-            self.settle(run_map)
-        result.dictionary = self.D
+        result.dictionary = self.best_D
         return result
 
     def move_dictionary(self, statistics: Statistics) -> float:
@@ -288,21 +289,7 @@ class Iteration:
         self.D = self.D - delta
         return relative_change(delta, self.D, momentum)
 
-    def settle(self, run_map: Mapper[Any, Any]) -> None:
-        """Passes with the dictionary at rest, until the objective is at its best.
-
-        Without them a fit that ends in a ripple of the momentum would end above its best.
-        """
-        for attempt in range(LAST_PASSES):
-            _, objective = self.one_pass(run_map, 0.0, store=False)
-            if np.isfinite(objective) and objective <= self.best:
-                self.result.objective.append(objective)
-                return
-            if attempt == 1:
-                self.D = self.best_D
-        self.result.objective.append(objective)
-
 
 def fit(samples: Samples, D: Array, problem: Problem, options: Options) -> Fit:
     """Run Algorithm 1 in single passes."""
-    return Iteration(samples, D, replace(problem), options).run()
+    return Iteration(samples, D, problem, options).run()

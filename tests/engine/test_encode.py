@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+
+from helpers import make_problem, make_samples
+from rnlmf.engine import encode
+from rnlmf.engine.rows import row_objectives
+from rnlmf.kernels import RBF, Polynomial
+from rnlmf.penalties import L1, L2, L21, Nuclear
+
+PROBLEMS = {
+    "fast": {},
+    "l21": {"noise_penalty": L21()},
+    "l2": {"noise_penalty": L2()},
+    "l1 codes": {"code_penalty": L1()},
+    "polynomial": {"kernel": Polynomial(2, 1.0)},
+    "nuclear": {"code_penalty": Nuclear()},
+}
+
+
+@pytest.fixture
+def rows(rng):
+    t = rng.uniform(0, 6, 300)
+    clean = np.column_stack([np.cos(t), np.sin(t), np.cos(2 * t), np.sin(2 * t)])
+    X = clean.copy()
+    X[rng.random(X.shape) < 0.1] += 2.0
+    angle = np.linspace(0, 6, 20)
+    D = np.column_stack([np.cos(angle), np.sin(angle), np.cos(2 * angle), np.sin(2 * angle)])
+    return X, D, clean
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_rows_do_not_depend_on_each_other(name, rows):
+    X, D, _ = rows
+    problem = make_problem(**PROBLEMS[name])
+    whole = encode(make_samples(X), D, problem, tol=1e-6)
+    for some in (slice(0, 1), slice(3, 40)):
+        part = encode(make_samples(X[some]), D, problem, tol=1e-6)
+        np.testing.assert_allclose(part.noise, whole.noise[some], atol=1e-8)
+        np.testing.assert_allclose(part.codes, whole.codes[some], atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["fast", "l21", "l2"])
+def test_fast_and_safe_rows_end_at_the_same_point(name, rows, monkeypatch):
+    X, D, _ = rows
+    problem = make_problem(**PROBLEMS[name])
+    fast = encode(make_samples(X), D, problem, tol=1e-9, max_iter=3000)
+    monkeypatch.setattr(RBF, "stationary", False)
+    monkeypatch.setattr("rnlmf.engine.rows.noise_gradient", _rbf_noise_gradient)
+    safe = encode(make_samples(X), D, problem, tol=1e-9, max_iter=3000)
+    agree = np.abs(fast.noise - safe.noise).max(axis=1) < 1e-5
+    # The problem is not convex: a few rows may prefer another valley.
+    assert agree.mean() > 0.95
+    np.testing.assert_allclose(fast.objective[agree], safe.objective[agree], atol=1e-6)
+
+
+def _rbf_noise_gradient(problem, Y, C, D):
+    V = C * problem.kernel(Y, D)
+    weight = V.sum(axis=1)
+    return weight[:, None] * Y - V @ D, weight
+
+
+def test_result_is_a_stationary_point(rows):
+    """No small move of a row lowers its objective, with the codes that belong to it."""
+    X, D, _ = rows
+    problem = make_problem()
+    result = encode(make_samples(X), D, problem, tol=1e-10, max_iter=5000)
+    Y = X - result.noise
+    rng = np.random.default_rng(1)
+    before = row_objectives(problem, X, Y, result.codes, D)
+    for _ in range(20):
+        moved = Y + 1e-4 * rng.standard_normal(Y.shape)
+        assert np.all(row_objectives(problem, X, moved, result.codes, D) >= before - 1e-7)
+
+
+@pytest.mark.parametrize("name", ["fast", "l1 codes", "polynomial", "nuclear"])
+def test_noise_is_exactly_zero_where_nothing_was_removed(name, rows):
+    X, D, _ = rows
+    noise = encode(make_samples(X), D, make_problem(**PROBLEMS[name])).noise
+    assert 0.2 < np.mean(noise == 0.0) < 1.0
+
+
+def test_denoising_helps(rows):
+    X, D, clean = rows
+    noise = encode(make_samples(X), D, make_problem()).noise
+    assert np.linalg.norm(X - noise - clean) < 0.7 * np.linalg.norm(X - clean)
+
+
+def test_threads_do_not_change_the_result(rows):
+    X, D, _ = rows
+    X = np.tile(X, (20, 1))
+    one = encode(make_samples(X), D, make_problem(), n_threads=1)
+    two = encode(make_samples(X), D, make_problem(), n_threads=2)
+    np.testing.assert_array_equal(one.noise, two.noise)
+
+
+def test_converged_rows_are_reported(rows):
+    X, D, _ = rows
+    assert encode(make_samples(X), D, make_problem(), max_iter=500).converged.all()
+    assert not encode(make_samples(X), D, make_problem(), max_iter=1, tol=1e-9).converged.all()

@@ -1,0 +1,32 @@
+"""Small problems in the engine's units, and finite differences."""
+
+import numpy as np
+
+from rnlmf.engine import Problem, Samples, Units
+from rnlmf.kernels import RBF
+from rnlmf.penalties import L1, L2
+
+
+def make_problem(**changes):
+    settings = {
+        "kernel": RBF(),
+        "code_penalty": L2(),
+        "code_weight": 1e-2,
+        "noise_penalty": L1(),
+        "noise_weight": 0.03,
+    }
+    return Problem(**{**settings, **changes})
+
+
+def make_samples(X):
+    return Samples(X, Units(np.zeros(X.shape[1], X.dtype), 1.0))
+
+
+def numerical_gradient(function, Z, step=1e-6):
+    gradient = np.empty_like(Z)
+    for index in np.ndindex(Z.shape):
+        forward, backward = Z.copy(), Z.copy()
+        forward[index] += step
+        backward[index] -= step
+        gradient[index] = (function(forward) - function(backward)) / (2 * step)
+    return gradient
