@@ -100,7 +100,7 @@ class L1(Penalty):
         return values
 
     def value(self, Z: Array) -> float:
-        return float(np.abs(Z).sum(dtype=np.float64))
+        return float(np.abs(Z).sum())
 
     def prox(self, M: Array, t: Any) -> Array:
         return soft_threshold(M, t)

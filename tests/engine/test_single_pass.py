@@ -105,4 +105,4 @@ def test_a_sample_that_no_atom_sees_is_brought_back(start):
     far[0, 0] += 1e4
     state = single_pass.Iteration(make_samples(far), D, make_problem(), Options(max_iter=60, tol=0.0))
     state.run()
-    assert np.abs(state.passes.Y[0]).max() < 5.0
+    assert np.abs(state.passes.motion.Y[0]).max() < 5.0

@@ -41,7 +41,7 @@ class Statistics:
     code_gram : (d, d) array
         ``C^T C``.
     loss : float
-        Loss and penalty on the codes.
+        Loss, without its term in ``C^T C``.
     noise : float
         ``R(E)``, without its weight.
     """

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rnlmf.engine.problem import Problem
-from rnlmf.engine.rows import code_step, noise_step, row_objectives
+from rnlmf.engine.rows import LEAST_WEIGHT, code_step, noise_step, row_objectives
 from rnlmf.engine.samples import Samples, block_rows, groups, threads
-from rnlmf.engine.single_pass import Model, predict, weigh_atoms
+from rnlmf.engine.single_pass import Model
+from rnlmf.kernels import Kernel
 
 Array = npt.NDArray[Any]
 
@@ -37,21 +38,21 @@ class Encoding:
 class FastRows:
     """Rows under the RBF kernel with linear codes: accelerated steps on what has not converged."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, kernel: Kernel, model: Model) -> None:
+        self.kernel = kernel
         self.model = model
 
     def look(self, Y: Array) -> tuple[Array, Array, Array, Array]:
         """Codes, prediction, weight and threshold at `Y`."""
-        d, lifted_width = self.model.lifted_atoms.shape
+        model = self.model
+        d, lifted_width = model.lifted_atoms.shape
         m = lifted_width - 2
-        lifted = np.ones((len(Y), lifted_width), Y.dtype)
-        lifted[:, :m] = Y
-        lifted[:, m + 1] = -0.5 * np.einsum("ij,ij->i", Y, Y)
         C = np.empty((len(Y), d), Y.dtype)
-        V = weigh_atoms(self.model, lifted, np.empty_like(C), C)
-        P = np.empty_like(Y)
-        w, thresholds = predict(self.model, V, np.empty_like(lifted), P)
-        return C, P, w, thresholds
+        V = model.weigh(self.kernel.lift(Y, atoms=False), np.empty_like(C), C)
+        VD = V @ model.lifted_atoms
+        w = VD[:, m + 1]
+        bounded = np.maximum(w, LEAST_WEIGHT)[:, None]
+        return C, VD[:, :m] / bounded, w, model.noise_weight / bounded
 
     def solve(self, X: Array, max_iter: int, tol: float) -> tuple[Array, Array]:
         """Denoised rows in the engine's units, and which of them converged."""
@@ -160,7 +161,7 @@ def encode(
         converged=np.empty(n, dtype=bool),
     )
     fast = problem.kernel.stationary and problem.linear_codes
-    fast_rows = FastRows(Model.build(problem, D, encoder, dtype)) if fast else None
+    fast_rows = FastRows(problem.kernel, Model.build(problem, D, encoder, dtype)) if fast else None
     safe_rows = SafeRows(problem, D.astype(dtype), K_D, encoder.astype(dtype))
 
     def work(group: list[slice]) -> None:
@@ -176,7 +177,7 @@ def encode(
             if result.codes is not None:
                 result.codes[rows] = codes
 
-    with threads(n_threads) as run_map:
+    with threads(n_threads, n) as run_map:
         for _ in run_map(work, groups(n, block_rows(m, d, dtype.itemsize))):
             pass
     return result

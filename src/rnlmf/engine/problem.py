@@ -113,6 +113,7 @@ class Options:
     curvature_shift: float = 0.0
     dictionary_step: str = "auto"
     n_threads: int = 1
+    fused: bool = True
     warmup: int = 20
     callback: Callback | None = None
 

@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 # Rows of a block times the floats that one row needs: what fits in a core's share of the cache.
 BLOCK_BYTES = 1 << 20
-GROUP_ROWS = 2048
+GROUP_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Samples:
 def block_rows(n_features: int, n_atoms: int, itemsize: int) -> int:
     """Rows in a block: buffers of some multiples of (m + d) numbers a row stay in the cache."""
     rows = BLOCK_BYTES // (itemsize * (4 * n_features + 2 * n_atoms))
-    return int(np.clip(rows, 128, 1024))
+    return int(np.clip(rows, 256, 1024))
 
 
 def groups(n_samples: int, rows: int) -> Iterator[list[slice]]:
@@ -110,8 +110,12 @@ Mapper = Callable[[Callable[[Item], Result], Iterable[Item]], Iterable[Result]]
 
 
 @contextmanager
-def threads(n_threads: int) -> Iterator[Mapper[Any, Any]]:
-    """An ordered ``map`` over `n_threads` threads, with one BLAS thread in each."""
+def threads(n_threads: int, n_samples: int) -> Iterator[Mapper[Any, Any]]:
+    """An ordered ``map`` over up to `n_threads` threads, with one BLAS thread in each.
+
+    There are no more threads than groups of samples.
+    """
+    n_threads = min(n_threads, -(-n_samples // GROUP_ROWS))
     with _thread_controller().limit(limits=1, user_api="blas"):
         if n_threads == 1:
             yield map

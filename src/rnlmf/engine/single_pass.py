@@ -16,8 +16,7 @@ Two devices keep a pass close to its five matrix products. Blocks are *lifted* (
 :meth:`rnlmf.kernels.RBF.lift`), so that the products that give ``K``, ``V^T Y`` and ``V D`` also give
 the squared distances and the sums ``V^T 1`` and ``V 1``. And the pass is accelerated: dictionary and
 samples move with the same momentum (Nesterov's for the samples, restarted for each when it points
-uphill). The samples' velocities are stored in 8 bits with a scale per sample; their rounding is far
-below what matters to a momentum, and memory stays at 1.25 times the input.
+uphill).
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnlmf.engine.arithmetic import Motion, choose_arithmetic
 from rnlmf.engine.dictionary import (
     DictionaryStep,
     Statistics,
@@ -36,7 +36,6 @@ from rnlmf.engine.dictionary import (
     relative_change,
 )
 from rnlmf.engine.problem import Fit, IterationInfo, Options, Problem, has_converged
-from rnlmf.engine.rows import LEAST_WEIGHT
 from rnlmf.engine.samples import Mapper, Samples, block_rows, groups, threads
 from rnlmf.penalties import Penalty
 
@@ -47,21 +46,6 @@ DICTIONARY_REST = 5
 SAMPLE_REST = 10
 # A rise of the objective by more than this fraction is not the ripple of momentum.
 TOLERATED_RISE = 1e-2
-
-
-class Workspace(threading.local):
-    """Buffers of one thread, for blocks of at most `rows` samples."""
-
-    def __init__(self, rows: int, n_features: int, n_atoms: int, dtype: np.dtype[Any]) -> None:
-        self.lifted = np.ones((rows, n_features + 2), dtype)
-        self.K = np.empty((rows, n_atoms), dtype)
-        self.C = np.empty((rows, n_atoms), dtype)
-        self.VD = np.empty((rows, n_features + 2), dtype)
-        self.X = np.empty((rows, n_features), dtype)
-        self.P = np.empty((rows, n_features), dtype)
-        self.Z = np.empty((rows, n_features), dtype)
-        self.pull = np.empty((n_atoms, n_features + 2), dtype)
-        self.gram = np.empty((n_atoms, n_atoms), dtype)
 
 
 @dataclass(frozen=True)
@@ -82,58 +66,53 @@ class Model:
             noise_weight=problem.noise_weight,
         )
 
-
-def weigh_atoms(model: Model, lifted: Array, K: Array, C: Array) -> Array:
-    """Kernel and codes of lifted samples into `K` and `C`; then ``V = C * K`` replaces ``K``."""
-    np.matmul(lifted, model.lifted_atoms.T, out=K)
-    np.exp(K, out=K)
-    np.matmul(K, model.encoder, out=C)
-    return np.multiply(C, K, out=K)
-
-
-def predict(model: Model, V: Array, VD: Array, P: Array) -> tuple[Array, Array]:
-    """Prediction ``(V D) / w`` into `P`; returns the weights ``w = V 1`` and the thresholds."""
-    m = P.shape[1]
-    np.matmul(V, model.lifted_atoms, out=VD)
-    w = VD[:, m + 1].copy()
-    bounded = np.maximum(w, LEAST_WEIGHT)[:, None]
-    np.divide(VD[:, :m], bounded, out=P)
-    return w, model.noise_weight / bounded
+    def weigh(self, lifted: Array, K: Array, C: Array) -> Array:
+        """Kernel and codes of lifted samples into `K` and `C`; then ``V = C * K`` replaces ``K``."""
+        np.matmul(lifted, self.lifted_atoms.T, out=K)
+        np.exp(K, out=K)
+        np.matmul(K, self.encoder, out=C)
+        return np.multiply(C, K, out=K)
 
 
-class Pass:
-    """State of the samples, and a pass over them."""
+class Workspace(threading.local):
+    """Buffers of one thread, for blocks of at most `rows` samples."""
 
-    def __init__(self, samples: Samples, problem: Problem, n_atoms: int, accelerated: bool) -> None:
+    def __init__(
+        self, samples: Samples, penalty: Penalty, rows: int, n_atoms: int, fused: bool
+    ) -> None:
+        m, dtype = samples.shape[1], samples.dtype
+        self.arithmetic = choose_arithmetic(penalty, samples.units, rows, dtype, fused)
+        self.lifted, self.VD = np.empty((rows, m + 2), dtype), np.empty((rows, m + 2), dtype)
+        self.K, self.C = np.empty((rows, n_atoms), dtype), np.empty((rows, n_atoms), dtype)
+        self.pull = np.empty((n_atoms, m + 2), dtype)
+        self.gram = np.empty((n_atoms, n_atoms), dtype)
+
+
+class Passes:
+    """The samples in motion, and a pass over them."""
+
+    def __init__(self, samples: Samples, problem: Problem, n_atoms: int, options: Options) -> None:
         n, m = samples.shape
         self.samples = samples
-        self.problem = problem
         self.rows = block_rows(m, n_atoms, samples.dtype.itemsize)
-        self.workspace = Workspace(self.rows, m, n_atoms, samples.dtype)
-        self.Y = np.empty((n, m), samples.dtype)
-        self.velocity = np.empty((n if accelerated else 0, m), np.int8)
-        self.speed = np.zeros(n if accelerated else 0, samples.dtype)
+        self.workspace = Workspace(samples, problem.noise_penalty, self.rows, n_atoms, options.fused)
+        self.motion = Motion.of_shape((n, m), samples.dtype, moving=options.momentum > 0.0)
         self.reset()
 
     def reset(self) -> None:
         """``Y = X``, at rest."""
-        for group in groups(len(self.Y), self.rows):
+        for group in groups(self.samples.shape[0], self.rows):
             for rows in group:
-                self.samples.load(rows, self.Y[rows])
-        self.rest()
-
-    def rest(self) -> None:
-        """No velocity."""
-        self.velocity[...] = 0
-        self.speed[...] = 0.0
+                self.samples.load(rows, self.motion.Y[rows])
+        self.motion.rest()
 
     def run(self, run_map: Mapper[Any, Any], model: Model, momentum: float, store: bool) -> Statistics:
         """One pass; `momentum` extrapolates the samples, `store` keeps their velocities."""
+        d, lifted_width = model.lifted_atoms.shape
+        m = lifted_width - 2
 
         def work(group: list[slice]) -> Statistics:
             ws = self.workspace
-            d, lifted_width = model.lifted_atoms.shape
-            m = lifted_width - 2
             pull = np.zeros((d, lifted_width), self.samples.dtype)
             gram = np.zeros((d, d), self.samples.dtype)
             loss = noise = 0.0
@@ -145,10 +124,8 @@ class Pass:
                 noise += block_noise
             return Statistics(pull[:, :m], pull[:, m], gram, loss, noise)
 
-        d, lifted_width = model.lifted_atoms.shape
-        m = lifted_width - 2
         total = Statistics(np.zeros((d, m)), np.zeros(d), np.zeros((d, d)), 0.0, 0.0)
-        for part in run_map(work, groups(len(self.Y), self.rows)):
+        for part in run_map(work, groups(self.samples.shape[0], self.rows)):
             total.pull += part.pull
             total.weight += part.weight
             total.code_gram += part.code_gram
@@ -160,46 +137,15 @@ class Pass:
         self, rows: slice, ws: Workspace, model: Model, momentum: float, store: bool
     ) -> tuple[float, float]:
         """One block: its statistics into the workspace, its samples moved; loss and noise."""
-        b = rows.stop - rows.start
-        m = self.Y.shape[1]
-        Y = self.Y[rows]
-        lifted, K, C, X, P, Z = (buffer[:b] for buffer in (ws.lifted, ws.K, ws.C, ws.X, ws.P, ws.Z))
-        # Z: the extrapolated samples, contiguous; `lifted` takes a copy.
-        if momentum > 0.0:
-            np.multiply(self.velocity[rows], (momentum * self.speed[rows])[:, None], out=Z)
-            Z += Y
-        else:
-            np.copyto(Z, Y)
-        lifted[:, :m] = Z
-        np.einsum("ij,ij->i", Z, Z, out=lifted[:, m + 1])
-        lifted[:, m + 1] *= -0.5
-        V = weigh_atoms(model, lifted, K, C)
+        motion = self.motion[rows]
+        lifted, VD, K, C = (buffer[: len(motion.Y)] for buffer in (ws.lifted, ws.VD, ws.K, ws.C))
+        ws.arithmetic.extrapolate(motion, momentum, lifted)
+        V = model.weigh(lifted, K, C)
         np.matmul(V.T, lifted, out=ws.pull)
         np.matmul(C.T, C, out=ws.gram)
-        w, thresholds = predict(model, V, ws.VD[:b], P)
-        # With the closed-form codes, loss and penalty on them are (1 - w) / 2.
-        loss = 0.5 * (b - float(w.sum(dtype=np.float64)))
-        loss -= float(np.maximum(LEAST_WEIGHT - w, 0.0) @ lifted[:, m + 1])
-        self.samples.load(rows, X)
-        noise = model.noise_penalty.value(X - Z)
-        np.subtract(X, P, out=X)
-        new = np.add(model.noise_penalty.remainder(X, thresholds, out=X), P, out=X)
-        if store:
-            np.subtract(new, Y, out=P)
-            np.subtract(Z, new, out=Z)
-            uphill = np.einsum("ij,ij->i", Z, P) > 0.0
-            self.store_velocity(rows, P, uphill)
-        np.copyto(Y, new)
-        return loss, noise
-
-    def store_velocity(self, rows: slice, velocity: Array, uphill: Array) -> None:
-        """Velocities in 8 bits, with a scale per sample; none where it points uphill."""
-        largest = np.maximum(velocity.max(axis=1), -velocity.min(axis=1))
-        scale = np.maximum(largest / 127.0, np.finfo(velocity.dtype).tiny)
-        velocity /= scale[:, None]
-        np.rint(velocity, out=velocity)
-        np.copyto(self.velocity[rows], velocity, casting="unsafe")
-        self.speed[rows] = np.where(uphill, 0.0, scale)
+        np.matmul(V, model.lifted_atoms, out=VD)
+        X = self.samples.X[rows]
+        return ws.arithmetic.move(X, VD, lifted, motion, model.noise_weight, store)
 
 
 class Iteration:
@@ -216,7 +162,7 @@ class Iteration:
         self.step = DictionaryStep(
             D.shape, options.step_damping, options.curvature_shift, options.dictionary_step
         )
-        self.passes = Pass(samples, problem, len(D), accelerated=options.momentum > 0.0)
+        self.passes = Passes(samples, problem, len(D), options)
         self.rested = 0
         self.result = Fit(dictionary=self.D)
 
@@ -229,8 +175,11 @@ class Iteration:
             self.problem, self.D, self.problem.encoder(self.K_D), self.passes.samples.dtype
         )
         statistics = self.passes.run(run_map, model, momentum, store)
+        # From the codes as they are, not as they should be: their rounding then counts squared.
+        gram_kernel = self.K_D + self.problem.code_weight * np.eye(len(self.K_D))
         objective = (
             statistics.loss
+            + 0.5 * float(np.sum(statistics.code_gram * gram_kernel))
             + self.problem.noise_weight * statistics.noise
             + self.problem.dictionary_value(self.K_D)
         )
@@ -242,13 +191,13 @@ class Iteration:
             self.step.damp()
             self.D = self.best_D
         self.step.restart()
-        self.passes.rest()
+        self.passes.motion.rest()
         self.rested = 0
 
     def run(self) -> Fit:
         options, result = self.options, self.result
         momentum = options.momentum
-        with threads(options.n_threads) as run_map:
+        with threads(options.n_threads, self.passes.samples.shape[0]) as run_map:
             for iteration in range(options.max_iter):
                 beta = momentum if self.rested >= SAMPLE_REST else 0.0
                 store = momentum > 0.0 and self.rested >= SAMPLE_REST - 1
