@@ -61,8 +61,8 @@ class Arithmetic(Protocol):
     ) -> tuple[float, float]:
         """Move the samples to ``X - prox(X - P)``; return loss and penalty of where they were.
 
-        The loss is without the term of the codes' Gram matrix. `X` are raw samples. With `store` the velocities are kept, except of samples whose move
-        turned against them.
+        The loss is without its term in ``C^T C``. `X` are raw samples. With `store` the velocities
+        are kept, except of samples whose move turned against them.
         """
 
 
