@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow lint format install clean
+.PHONY: help demo test test-slow bench lint format install clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -16,6 +16,9 @@ test: $(VENV)/.dev ## Run the fast tests
 
 test-slow: $(VENV)/.dev ## Run the slow tests
 	$(BIN)/python -m pytest -m slow
+
+bench: $(VENV)/.bench ## Measure speed and accuracy; writes benchmarks/results
+	$(BIN)/python -m benchmarks
 
 lint: $(VENV)/.dev ## Check style and types
 	$(BIN)/ruff check .
@@ -42,3 +45,7 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.bench: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
