@@ -73,24 +73,18 @@ def products(n: int, m: int, d: int, dtype: Any, rows: int, run_map: Any) -> Cal
     return job
 
 
-def compare(n: int, m: int, d: int, repeats: int = 9) -> dict[str, float]:
+def compare(n: int, m: int, d: int, repeats: int = 15) -> dict[str, float]:
     """Times in float32 on one and two threads, in float64, without numba, and of the products."""
-    times: dict[str, float] = {}
-    repeats = repeats if n < 500_000 else 3
-    single = make_iteration(n, m, d, np.float32)
-    numpy_only = make_iteration(n, m, d, np.float32, fused=False)
-    with threads(1, n) as one:
-        times |= best_of({"one thread": step(single, one)}, repeats)
-    with threads(2, n) as two:
+    iteration = make_iteration(n, m, d, np.float32)
+    with threads(1, n) as one, threads(2, n) as two:
         jobs = {
-            "iteration": step(single, two),
-            "NumPy only": step(numpy_only, two),
+            "iteration": step(iteration, two),
+            "one thread": step(iteration, one),
+            "NumPy only": step(make_iteration(n, m, d, np.float32, fused=False), two),
+            "float64": step(make_iteration(n, m, d, np.float64), two),
             **{f"products {b}": products(n, m, d, np.float32, b, two) for b in BLOCKS},
         }
-        times |= best_of(jobs, repeats)
-        del single, numpy_only
-        double = make_iteration(n, m, d, np.float64)
-        times |= best_of({"float64": step(double, two)}, repeats)
+        times = best_of(jobs, repeats if n < 500_000 else 4)
     times["products"] = min(times.pop(f"products {b}") for b in BLOCKS)
     return times
 

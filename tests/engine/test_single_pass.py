@@ -45,12 +45,13 @@ def fit(X, D, problem, **options):
 
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-9), (np.float32, 1e-4)])
 @pytest.mark.parametrize("noise_penalty", [L1(), L21(), L2()])
-def test_follows_the_plain_iteration(start, monkeypatch, noise_penalty, dtype, rtol):
+@pytest.mark.parametrize("fused", [True, False])
+def test_follows_the_plain_iteration(start, monkeypatch, fused, noise_penalty, dtype, rtol):
     monkeypatch.setattr(samples, "GROUP_ROWS", 300)
     X, _ = start
     D = X[::75]
     problem = make_problem(noise_penalty=noise_penalty)
-    result = fit(X.astype(dtype), D, problem, max_iter=40, momentum=0.0)
+    result = fit(X.astype(dtype), D, problem, max_iter=40, momentum=0.0, fused=fused)
     np.testing.assert_allclose(result.objective[:40], plain_path(X, D, problem, 40), rtol=rtol)
 
 

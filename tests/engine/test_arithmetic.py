@@ -1,0 +1,94 @@
+import importlib.util
+
+import numpy as np
+import pytest
+
+from rnlmf.engine import Units
+from rnlmf.engine.arithmetic import Motion, NumpyArithmetic, choose_arithmetic
+from rnlmf.engine.rows import LEAST_WEIGHT
+from rnlmf.penalties import L1, L2, L21, Penalty
+
+needs_numba = pytest.mark.skipif(not importlib.util.find_spec("numba"), reason="numba is absent")
+UNITS = Units(np.array([0.5, -1.0, 2.0, 0.0]), 1.7)
+
+
+@pytest.fixture
+def block(rng):
+    n, m = 50, 4
+    X = rng.standard_normal((n, m)) * 2
+    motion = Motion.of_shape((n, m), np.dtype(np.float64), moving=True)
+    motion.Y[...] = rng.standard_normal((n, m))
+    motion.velocity[...] = rng.integers(-127, 128, (n, m))
+    motion.speed[...] = rng.uniform(0, 5e-2, n)
+    VD = rng.standard_normal((n, m + 2))
+    VD[:, m + 1] = rng.uniform(-0.1, 1.0, n)
+    return X, motion, VD
+
+
+def run(arithmetic, block, dtype, store=True):
+    X, motion, VD = block
+    moved = Motion(motion.Y.astype(dtype), motion.velocity.copy(), motion.speed.astype(dtype))
+    lifted = np.empty(VD.shape, dtype)
+    arithmetic.extrapolate(moved, 0.9, lifted)
+    values = arithmetic.move(X.astype(dtype), VD.astype(dtype), lifted, moved, 0.3, store)
+    return moved, lifted, values
+
+
+@pytest.mark.parametrize("penalty", [L1(), L21(), L2()])
+def test_step_is_the_definition(penalty, block):
+    X, motion, VD = block
+    moved, lifted, (loss, noise) = run(
+        NumpyArithmetic(penalty, UNITS, 64, np.dtype(float)), block, float
+    )
+    Z = motion.Y + 0.9 * motion.speed[:, None] * motion.velocity
+    np.testing.assert_allclose(lifted, np.column_stack([Z, np.ones(50), -0.5 * (Z**2).sum(axis=1)]))
+    samples = (X - UNITS.center) / UNITS.width
+    w = VD[:, 5]
+    bounded = np.maximum(w, LEAST_WEIGHT)[:, None]
+    P = VD[:, :4] / bounded
+    np.testing.assert_allclose(moved.Y, samples - penalty.prox(samples - P, 0.3 / bounded))
+    pull = (np.maximum(LEAST_WEIGHT - w, 0.0) * (Z**2).sum(axis=1)).sum() / 2
+    assert loss == pytest.approx((0.5 - w).sum() + pull)
+    assert noise == pytest.approx(penalty.value(samples - Z))
+
+
+def test_velocities_are_steps_rounded_to_8_bits(block):
+    _, motion, _ = block
+    moved, lifted, _ = run(NumpyArithmetic(L1(), UNITS, 64, np.dtype(float)), block, float)
+    step = moved.Y - motion.Y
+    turned = np.sum((lifted[:, :4] - moved.Y) * step, axis=1) > 0
+    assert 0 < turned.sum() < 50
+    stored = moved.velocity * moved.speed[:, None]
+    np.testing.assert_array_equal(stored[turned], 0.0)
+    error = np.abs(stored - step)[~turned].max(axis=1)
+    assert np.all(error <= np.abs(step[~turned]).max(axis=1) / 127)
+
+
+@needs_numba
+@pytest.mark.parametrize("store", [True, False])
+@pytest.mark.parametrize(("dtype", "atol"), [(np.float64, 1e-12), (np.float32, 1e-5)])
+@pytest.mark.parametrize("penalty", [L1(), L21(), L2()])
+def test_fused_arithmetic_agrees_with_numpy(penalty, dtype, atol, store, block):
+    dtype = np.dtype(dtype)
+    units = Units(UNITS.center.astype(dtype), UNITS.width)
+    plain, fused = (
+        run(choose_arithmetic(penalty, units, 64, dtype, fused), block, dtype, store)
+        for fused in (False, True)
+    )
+    np.testing.assert_allclose(fused[0].Y, plain[0].Y, atol=atol)
+    np.testing.assert_allclose(fused[1], plain[1], atol=atol)
+    np.testing.assert_allclose(fused[2], plain[2], rtol=10 * atol)
+    stored = [motion.velocity * motion.speed[:, None] for motion in (plain[0], fused[0])]
+    scale = plain[0].speed.max()
+    np.testing.assert_allclose(stored[0], stored[1], atol=1.001 * scale)
+
+
+class Huber(Penalty):
+    """Not one of the compiled penalties."""
+
+
+@needs_numba
+def test_other_penalties_run_in_numpy():
+    assert isinstance(
+        choose_arithmetic(Huber(), UNITS, 64, np.dtype(float), fused=True), NumpyArithmetic
+    )
