@@ -206,7 +206,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         curvature_shift=0.0,
         dictionary_step="auto",
         max_iter=300,
-        tol=5e-4,
+        tol=3e-4,
         n_jobs=None,
         random_state=None,
         callback=None,

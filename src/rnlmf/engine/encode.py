@@ -145,7 +145,7 @@ def encode(
     *,
     code_metric: Array | None = None,
     max_iter: int = 300,
-    tol: float = 5e-4,
+    tol: float = 3e-4,
     n_threads: int = 1,
     with_codes: bool = True,
 ) -> Encoding:

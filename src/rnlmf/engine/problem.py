@@ -107,7 +107,7 @@ class Options:
     """How to iterate; see the parameters of :class:`rnlmf.RNLMF`."""
 
     max_iter: int = 300
-    tol: float = 5e-4
+    tol: float = 3e-4
     momentum: float = 0.9
     step_damping: float = 1.0
     curvature_shift: float = 0.0
