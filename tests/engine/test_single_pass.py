@@ -107,3 +107,33 @@ def test_a_sample_that_no_atom_sees_is_brought_back(start):
     state = single_pass.Iteration(make_samples(far), D, make_problem(), Options(max_iter=60, tol=0.0))
     state.run()
     assert np.abs(state.passes.motion.Y[0]).max() < 5.0
+
+
+def test_steps_that_overshoot_are_damped(start, monkeypatch):
+    """Steps ten times too long raise the objective; recovery must still bring it down."""
+    X, D = start
+    propose = single_pass.DictionaryStep.propose
+    monkeypatch.setattr(
+        single_pass.DictionaryStep,
+        "propose",
+        lambda self, direction, momentum: propose(self, 10.0 * direction, momentum),
+    )
+    good = fit(X, D, make_problem(), max_iter=150, momentum=0.0)
+    monkeypatch.undo()
+    reference = fit(X, D, make_problem(), max_iter=150, momentum=0.0)
+    assert min(good.objective) <= 2.0 * min(reference.objective)
+
+
+def test_every_iteration_is_reported(start):
+    X, D = start
+    seen = []
+    result = fit(X, D, make_problem(), max_iter=40, momentum=0.999, callback=seen.append)
+    assert [info.iteration for info in seen] == list(range(1, 41))
+    assert [info.objective for info in seen] == result.objective
+
+
+def test_callback_can_stop(start):
+    X, D = start
+    result = fit(X, D, make_problem(), max_iter=40, callback=lambda info: info.iteration == 7)
+    assert result.n_iter == 7
+    assert not result.converged

@@ -86,7 +86,9 @@ def main(folder: Path | None = None) -> None:
     folder = folder or Path("rnlmf-demo")
     folder.mkdir(parents=True, exist_ok=True)
     print("Relative error (%) against the truth, which only this table has seen.")
-    print(f"RNLMF: {ATOMS['digits']} atoms for digits, {ATOMS['synthetic']} for the rest, no other choice.")
+    print(
+        f"RNLMF: {ATOMS['digits']} atoms for digits, {ATOMS['synthetic']} for the rest, no other choice."
+    )
     print("PCA: at the rank that is best against the truth.\n")
     print(f"{'data':28}{'noisy':>8}{'PCA':>16}{'RNLMF':>9}{'seconds':>10}")
     examples = {}

@@ -186,43 +186,48 @@ class Iteration:
         return statistics, objective
 
     def recover(self) -> None:
-        """After a rise: drop the momentum; if it had none, go back to the best dictionary, damped."""
-        if self.rested == 0:
+        """After a rise: drop the momentum; without any, go back to the best dictionary, damped."""
+        if self.rested < DICTIONARY_REST:
             self.step.damp()
             self.D = self.best_D
         self.step.restart()
         self.passes.motion.rest()
         self.rested = 0
 
+    def advance(self, statistics: Statistics, objective: float) -> float:
+        """Take the dictionary's step, or recover; returns the relative change."""
+        path = self.result.objective
+        if not np.isfinite(objective):
+            self.passes.reset()
+            self.recover()
+            return np.inf
+        risen = len(path) > 0 and objective > path[-1] + TOLERATED_RISE * abs(path[-1])
+        path.append(objective)
+        if objective < self.best:
+            self.best, self.best_D = objective, self.D
+        if risen:
+            self.recover()
+            return np.inf
+        self.step.relax()
+        change = self.move_dictionary(statistics)
+        self.rested += 1
+        return change
+
     def run(self) -> Fit:
+        """Pass after pass, until nothing changes."""
         options, result = self.options, self.result
-        momentum = options.momentum
         with threads(options.n_threads, self.passes.samples.shape[0]) as run_map:
             for iteration in range(options.max_iter):
-                beta = momentum if self.rested >= SAMPLE_REST else 0.0
-                store = momentum > 0.0 and self.rested >= SAMPLE_REST - 1
-                statistics, objective = self.one_pass(run_map, beta, store)
+                momentum = options.momentum if self.rested >= SAMPLE_REST else 0.0
+                store = options.momentum > 0.0 and self.rested >= SAMPLE_REST - 1
+                statistics, objective = self.one_pass(run_map, momentum, store)
+                change = self.advance(statistics, objective)
                 result.n_iter = iteration + 1
-                previous = result.objective[-1] if result.objective else np.inf
-                if not np.isfinite(objective):
-                    self.passes.reset()
-                    self.recover()
-                    continue
-                result.objective.append(objective)
-                if objective < self.best:
-                    self.best, self.best_D = objective, self.D
-                if objective > previous + TOLERATED_RISE * abs(previous):
-                    self.recover()
-                    continue
-                self.step.relax()
-                change = self.move_dictionary(statistics)
-                info = IterationInfo(iteration + 1, options.max_iter, objective, change)
-                if options.callback is not None and options.callback(info) is True:
-                    break
                 result.converged = has_converged(result.objective, change, options.tol)
-                if result.converged:
+                info = IterationInfo(iteration + 1, options.max_iter, objective, change)
+                stop = options.callback is not None and options.callback(info) is True
+                if stop or result.converged:
                     break
-                self.rested += 1
         result.dictionary = self.best_D
         return result
 
