@@ -58,25 +58,26 @@ def draw(examples: dict[str, tuple[Array, Array, Array]], path: Path) -> None:
 
     per_case = 6
     rows = ("original", "noisy", "cleaned", "removed")
-    figure, axes = plt.subplots(
-        len(rows), per_case * len(examples), figsize=(15, 4.2), squeeze=False, layout="constrained"
-    )
-    for block, (title, (truth, noisy, clean)) in enumerate(examples.items()):
+    figure = plt.figure(figsize=(15, 4), layout="constrained")
+    parts = figure.subfigures(1, len(examples), wspace=0.04)
+    for part, (title, (truth, noisy, clean)) in zip(parts, examples.items(), strict=True):
+        part.suptitle(title)
         damage = np.linalg.norm(noisy - truth, axis=1)
         hit = np.flatnonzero(damage >= np.quantile(damage, 0.8))
         chosen = hit[np.linspace(0, len(hit) - 1, per_case).astype(int)]
-        for column, sample in enumerate(chosen):
-            pictures = (truth, noisy, clean, noisy - clean)
-            for row, picture in enumerate(pictures):
-                ax = axes[row, block * per_case + column]
-                limits = (-16, 16) if row == 3 else (0, 16)
-                image = picture[sample].reshape(SHAPE)
-                ax.imshow(image, cmap="RdBu_r" if row == 3 else "gray", vmin=limits[0], vmax=limits[1])
+        axes = part.subplots(len(rows), per_case)
+        for row, picture in enumerate((truth, noisy, clean, noisy - clean)):
+            removed = rows[row] == "removed"
+            for ax, sample in zip(axes[row], chosen, strict=True):
+                ax.imshow(
+                    picture[sample].reshape(SHAPE),
+                    cmap="RdBu_r" if removed else "gray",
+                    vmin=-16 if removed else 0,
+                    vmax=16,
+                )
                 ax.set_xticks([])
                 ax.set_yticks([])
-                if block == column == 0:
-                    ax.set_ylabel(rows[row], fontsize=12)
-        axes[0, block * per_case + per_case // 2].set_title(title, loc="center", fontsize=12)
+            axes[row, 0].set_ylabel(rows[row])
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
@@ -86,9 +87,7 @@ def main(folder: Path | None = None) -> None:
     folder = folder or Path("rnlmf-demo")
     folder.mkdir(parents=True, exist_ok=True)
     print("Relative error (%) against the truth, which only this table has seen.")
-    print(
-        f"RNLMF: {ATOMS['digits']} atoms for digits, {ATOMS['synthetic']} for the rest, no other choice."
-    )
+    print("RNLMF: number of atoms given ({digits}, {synthetic}), all else default.".format(**ATOMS))
     print("PCA: at the rank that is best against the truth.\n")
     print(f"{'data':28}{'noisy':>8}{'PCA':>16}{'RNLMF':>9}{'seconds':>10}")
     examples = {}
