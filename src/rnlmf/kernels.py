@@ -20,8 +20,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
+from sklearn.metrics import pairwise_distances_chunked
 
 Array = npt.NDArray[Any]
+
+# Of the mean distance, in MiB.
+WORKING_MEMORY = 4
 
 
 class Kernel(BaseEstimator):  # type: ignore[misc]
@@ -190,8 +194,7 @@ def mean_distance(X: Array) -> float:
     if magnitude == 0.0:
         return 0.0
     Z /= magnitude
-    half_norms = 0.5 * np.einsum("ij,ij->i", Z, Z)
-    half_squares = half_norms[:, None] + half_norms - Z @ Z.T
-    np.maximum(half_squares, 0.0, out=half_squares)
-    np.fill_diagonal(half_squares, 0.0)
-    return magnitude * float(np.sqrt(2.0 * half_squares).mean())
+    chunks = pairwise_distances_chunked(
+        Z, reduce_func=lambda distances, _: distances.sum(axis=1), working_memory=WORKING_MEMORY
+    )
+    return magnitude * float(sum(chunk.sum() for chunk in chunks)) / len(Z) ** 2

@@ -59,7 +59,7 @@ def draw(examples: dict[str, tuple[Array, Array, Array]], path: Path) -> None:
     per_case = 6
     rows = ("original", "noisy", "cleaned", "removed")
     figure = plt.figure(figsize=(15, 4), layout="constrained")
-    parts = figure.subfigures(1, len(examples), wspace=0.04)
+    parts: Any = figure.subfigures(1, len(examples), wspace=0.04)
     for part, (title, (truth, noisy, clean)) in zip(parts, examples.items(), strict=True):
         part.suptitle(title)
         damage = np.linalg.norm(noisy - truth, axis=1)

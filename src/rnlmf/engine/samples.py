@@ -6,8 +6,9 @@ made block by block, so that nothing of the data's size is copied.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -106,6 +107,19 @@ def default_threads() -> int:
     return max((library["num_threads"] for library in blas), default=1)
 
 
+def bounded_map(
+    pool: Executor, function: Callable[[Item], Result], items: Iterable[Item], window: int
+) -> Iterator[Result]:
+    """``pool.map`` with at most `window` results under way: what is not yet summed takes memory."""
+    pending: deque[Future[Result]] = deque()
+    for item in items:
+        pending.append(pool.submit(function, item))
+        if len(pending) == window:
+            yield pending.popleft().result()
+    while pending:
+        yield pending.popleft().result()
+
+
 Mapper = Callable[[Callable[[Item], Result], Iterable[Item]], Iterable[Result]]
 
 
@@ -121,4 +135,4 @@ def threads(n_threads: int, n_samples: int) -> Iterator[Mapper[Any, Any]]:
             yield map
         else:
             with ThreadPoolExecutor(n_threads) as pool:
-                yield pool.map
+                yield lambda function, items: bounded_map(pool, function, items, 4 * n_threads)
