@@ -21,6 +21,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rnlmf import defaults
 from rnlmf.engine import (
     Encoding,
     Options,
@@ -38,19 +39,11 @@ from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
     L2,
-    L21,
     NOISE_PENALTIES,
     FeaturePenalty,
-    Penalty,
 )
 
 Array = npt.NDArray[Any]
-
-# Threshold of the noise, in standard deviations of the data, of noise_weight="auto".
-RELATIVE_THRESHOLD = 0.05
-# The same for dense noise, where the weight is a ratio and not a threshold.
-RELATIVE_RIDGE = 0.1
-MAX_DEFAULT_ATOMS = 256
 
 
 @dataclass(frozen=True)
@@ -250,12 +243,12 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rng = check_random_state(self.random_state)
         kernel = KERNELS[self.kernel]() if isinstance(self.kernel, str) else self.kernel
         kernel.validate()
-        n_atoms = self._number_of_atoms(X)
+        n_atoms = defaults.number_of_atoms(X, self.n_components)
         width = start.length_scale(X, kernel, self.kernel_scale, rng)
         units = start.data_units(X, kernel, width)
         spreads = start.spread(X, units)
         problem = self._problem(X, kernel, units, spreads)
-        atoms = self._first_dictionary(X, units, spreads, n_atoms, rng)
+        atoms = defaults.first_dictionary(X, self.init, units, spreads, n_atoms, rng)
         engine = self._engine(kernel, problem)
         momentum = self.momentum
         if momentum == "auto":
@@ -306,8 +299,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Entries in which no noise was found are returned unchanged, to the bit. A data frame comes
         back as a data frame.
         """
-        data = self._check(X)
-        return _like(X, data - self._noise(data))
+        return _like(X, self._denoise(self._check(X)))
 
     def noise(self, X):
         """Noise ``E`` of samples (Algorithm 2); exactly zero where none was found."""
@@ -378,24 +370,17 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         noise *= self._model.units.width
         return noise
 
+    def _denoise(self, X: Array) -> Array:
+        noise = self._noise(X)
+        return np.subtract(X, noise, out=noise)
+
     def _n_threads(self) -> int:
         return default_threads() if self.n_jobs is None else self.n_jobs
 
-    def _number_of_atoms(self, X: Array) -> int:
-        n, m = X.shape
-        if self.n_components is None:
-            return max(1, min(2 * m, MAX_DEFAULT_ATOMS, n // 2))
-        if self.n_components > n:
-            raise ValueError(
-                f"n_components={self.n_components} must not exceed n_samples={n}: take fewer atoms "
-                "or more samples."
-            )
-        return int(self.n_components)
-
     def _problem(self, X: Array, kernel: Kernel, units: Units, spreads: Array) -> Problem:
-        penalty: Penalty = NOISE_PENALTIES[self.noise_penalty]()
+        penalty = NOISE_PENALTIES[self.noise_penalty]()
         if self.noise_weight == "auto":
-            weight = self._automatic_weight(X, kernel, units, spreads, penalty)
+            weight = defaults.noise_weight(X, kernel, units, spreads, penalty)
         else:
             weight = float(self.noise_weight) * units.width**penalty.degree
         dictionary_penalty: FeaturePenalty | None = None
@@ -410,36 +395,6 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             dictionary_penalty=dictionary_penalty,
             dictionary_weight=float(self.dictionary_weight),
         )
-
-    @staticmethod
-    def _automatic_weight(
-        X: Array, kernel: Kernel, units: Units, spreads: Array, penalty: Penalty
-    ) -> float:
-        """The weight whose threshold, ``lambda_E`` over the curvature, is 5% of the data's spread."""
-        some = units.to_engine(X[: start.DISTANCE_SAMPLES])
-        curvature = float(np.median(kernel.slope(kernel.self_argument(some))))
-        if isinstance(penalty, L2):
-            return RELATIVE_RIDGE * curvature
-        threshold = RELATIVE_THRESHOLD * float(np.sqrt(np.mean(spreads**2)))
-        if isinstance(penalty, L21):
-            threshold *= X.shape[1] ** 0.5
-        return threshold * curvature
-
-    def _first_dictionary(
-        self, X: Array, units: Units, spreads: Array, n_atoms: int, rng: np.random.RandomState
-    ) -> Array:
-        if isinstance(self.init, str):
-            if self.init == "random":
-                return start.random_dictionary(X, units, spreads, n_atoms, rng)
-            chosen = X[rng.choice(len(X), n_atoms, replace=False)]
-        else:
-            chosen = check_array(self.init, dtype=X.dtype, input_name="init")
-            if chosen.shape != (n_atoms, X.shape[1]):
-                raise ValueError(
-                    f"init has shape {chosen.shape}, but (n_components, n_features) is "
-                    f"{(n_atoms, X.shape[1])}."
-                )
-        return units.to_engine(chosen).astype(np.float64)
 
     def _engine(self, kernel: Kernel, problem: Problem) -> Any:
         possible = kernel.stationary and isinstance(problem.code_penalty, L2)
@@ -469,8 +424,7 @@ class RNLMFDenoiser(OneToOneFeatureMixin, RNLMF):
 
     def transform(self, X):
         """Samples without their noise, ``X - E``."""
-        data = self._check(X)
-        return data - self._noise(data)
+        return self._denoise(self._check(X))
 
     def inverse_transform(self, X):
         """The samples themselves: denoising has no inverse."""
