@@ -30,7 +30,8 @@ class Motion:
     """State of some samples: where they are, and how they got there.
 
     The 8 bits of the velocities cost a quarter of the samples' memory, and their rounding is far
-    below what matters to a momentum.
+    below what matters to a momentum. A velocity is the last step, ``|speed| * velocity``; a speed
+    below zero says that the step turned against the velocity, which is then not to be used.
     """
 
     Y: Array
@@ -42,8 +43,17 @@ class Motion:
         n = shape[0] if moving else 0
         return cls(np.empty(shape, dtype), np.zeros((n, shape[1]), np.int8), np.zeros(n, dtype))
 
-    def __getitem__(self, rows: slice) -> Motion:
+    @classmethod
+    def at_rest(cls, Y: Array) -> Motion:
+        return cls(Y, np.zeros((0, Y.shape[1]), np.int8), np.zeros(0, Y.dtype))
+
+    def __getitem__(self, rows: slice | Array) -> Motion:
         return Motion(self.Y[rows], self.velocity[rows], self.speed[rows])
+
+    def largest_steps(self) -> Array:
+        """Largest entry of every sample's last step."""
+        steps: Array = np.abs(self.speed) * VELOCITY_STEPS
+        return steps
 
     def rest(self) -> None:
         """No velocity."""
@@ -62,7 +72,7 @@ class Arithmetic(Protocol):
         """Move the samples to ``X - prox(X - P)``; return loss and penalty of where they were.
 
         The loss is without its term in ``C^T C``. `X` are raw samples. With `store` the velocities
-        are kept, except of samples whose move turned against them.
+        are kept, marked where a sample's move turned against its velocity.
         """
 
 
@@ -79,7 +89,7 @@ class NumpyArithmetic:
         b, m = motion.Y.shape
         Z = self.Z[:b]
         if momentum > 0.0:
-            np.multiply(motion.velocity, (momentum * motion.speed)[:, None], out=Z)
+            np.multiply(motion.velocity, (momentum * np.maximum(motion.speed, 0.0))[:, None], out=Z)
             Z += motion.Y
         else:
             np.copyto(Z, motion.Y)
@@ -116,7 +126,7 @@ class NumpyArithmetic:
         step /= scale[:, None]
         np.rint(step, out=step)
         np.copyto(motion.velocity, step, casting="unsafe")
-        motion.speed[...] = np.where(turned, 0.0, scale)
+        motion.speed[...] = np.where(turned, -scale, scale)
 
 
 def choose_arithmetic(

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnlmf.engine.arithmetic import Motion
 from rnlmf.engine.problem import Problem
 from rnlmf.engine.rows import LEAST_WEIGHT, code_step, noise_step, row_objectives
 from rnlmf.engine.samples import Samples, block_rows, groups, threads
-from rnlmf.engine.single_pass import Model
-from rnlmf.kernels import Kernel
+from rnlmf.engine.single_pass import Model, Workspace
 
 Array = npt.NDArray[Any]
 
@@ -38,59 +38,55 @@ class Encoding:
 class FastRows:
     """Rows under the RBF kernel with linear codes: accelerated steps on what has not converged."""
 
-    def __init__(self, kernel: Kernel, model: Model) -> None:
-        self.kernel = kernel
+    def __init__(self, samples: Samples, model: Model, rows: int) -> None:
+        self.samples = samples
         self.model = model
+        self.workspace = Workspace(
+            samples, model.noise_penalty, rows, len(model.lifted_atoms), fused=True
+        )
 
-    def look(self, Y: Array) -> tuple[Array, Array, Array, Array]:
-        """Codes, prediction, weight and threshold at `Y`."""
-        model = self.model
-        d, lifted_width = model.lifted_atoms.shape
-        m = lifted_width - 2
-        C = np.empty((len(Y), d), Y.dtype)
-        V = model.weigh(self.kernel.lift(Y, atoms=False), np.empty_like(C), C)
-        VD = V @ model.lifted_atoms
-        w = VD[:, m + 1]
-        bounded = np.maximum(w, LEAST_WEIGHT)[:, None]
-        return C, VD[:, :m] / bounded, w, model.noise_weight / bounded
+    def step(self, X: Array, motion: Motion, momentum: float) -> None:
+        """One step of some samples, raw in `X`."""
+        ws = self.workspace
+        lifted, VD, K, C = (buffer[: len(X)] for buffer in (ws.lifted, ws.VD, ws.K, ws.C))
+        ws.arithmetic.extrapolate(motion, momentum, lifted)
+        np.matmul(self.model.weigh(lifted, K, C), self.model.lifted_atoms, out=VD)
+        ws.arithmetic.move(X, VD, lifted, motion, self.model.noise_weight, store=True)
 
-    def solve(self, X: Array, max_iter: int, tol: float) -> tuple[Array, Array]:
+    def solve(self, rows: slice, max_iter: int, tol: float) -> tuple[Array, Array]:
         """Denoised rows in the engine's units, and which of them converged."""
-        penalty = self.model.noise_penalty
-        result = X.copy()
+        X = self.samples.X[rows]
+        motion = Motion.of_shape(X.shape, X.dtype, moving=True)
+        result = self.samples.load(rows, motion.Y).copy()
         converged = np.zeros(len(X), dtype=bool)
-        rows, Y, velocity = np.arange(len(X)), X.copy(), np.zeros_like(X)
-        target = X
+        active = np.arange(len(X))
         for iteration in range(max_iter):
-            momentum = min(MOMENTUM, iteration / (iteration + 3.0))
-            Z = Y + X.dtype.type(momentum) * velocity
-            _, P, _, thresholds = self.look(Z)
-            residual = np.subtract(target, P)
-            new = penalty.remainder(residual, thresholds, out=residual)
-            new += P
-            velocity = new - Y
-            done = np.maximum(velocity.max(axis=1), -velocity.min(axis=1)) <= tol
-            Z -= new
-            velocity[np.einsum("ij,ij->i", Z, velocity) > 0.0] = 0.0
-            Y = new
-            fresh = done & ~converged[rows]
-            result[rows[fresh]] = Y[fresh]
-            converged[rows[fresh]] = True
-            active = ~converged[rows]
-            if not active.any():
-                return result, converged
-            if active.mean() <= 1.0 - COMPACT_SHARE:
-                rows, Y, velocity, target = (a[active] for a in (rows, Y, velocity, target))
-        active = ~converged[rows]
-        result[rows[active]] = Y[active]
+            self.step(X, motion, min(MOMENTUM, iteration / (iteration + 3.0)))
+            fresh = (motion.largest_steps() <= tol) & ~converged[active]
+            result[active[fresh]] = motion.Y[fresh]
+            converged[active[fresh]] = True
+            left = ~converged[active]
+            if left.mean() <= 1.0 - COMPACT_SHARE:
+                active, X, motion = active[left], X[left], motion[left]
+                if len(active) == 0:
+                    return result, converged
+        left = ~converged[active]
+        result[active[left]] = motion.Y[left]
         return result, converged
 
-    def finish(self, X: Array, Y: Array) -> tuple[Array, Array, Array]:
+    def finish(self, rows: slice, Y: Array) -> tuple[Array, Array, Array]:
         """Codes, noise and objective at `Y`; noise is exactly zero where nothing was removed."""
-        C, P, w, thresholds = self.look(Y)
-        E = self.model.noise_penalty.prox(X - P, thresholds)
-        noise_values = self.model.noise_penalty.row_values(X - Y)
-        return C, E, 0.5 * (1.0 - w) + self.model.noise_weight * noise_values
+        ws, model = self.workspace, self.model
+        b, m = Y.shape
+        lifted, C = ws.lifted[:b], np.empty((b, len(model.lifted_atoms)), Y.dtype)
+        ws.arithmetic.extrapolate(Motion.at_rest(Y), 0.0, lifted)
+        VD = model.weigh(lifted, ws.K[:b], C) @ model.lifted_atoms
+        w = VD[:, m + 1]
+        bounded = np.maximum(w, LEAST_WEIGHT)[:, None]
+        X = self.samples.load(rows, np.empty_like(Y))
+        E = model.noise_penalty.prox(X - VD[:, :m] / bounded, model.noise_weight / bounded)
+        noise = model.noise_penalty.row_values(X - Y)
+        return C, E, 0.5 * (1.0 - w) + model.noise_weight * noise
 
 
 class SafeRows:
@@ -160,17 +156,18 @@ def encode(
         objective=np.empty(n),
         converged=np.empty(n, dtype=bool),
     )
-    fast = problem.kernel.stationary and problem.linear_codes
-    fast_rows = FastRows(problem.kernel, Model.build(problem, D, encoder, dtype)) if fast else None
+    rows_of_a_block = block_rows(m, d, dtype.itemsize)
+    model = Model.build(problem, D, encoder, dtype) if problem.fast_rows else None
+    fast_rows = FastRows(samples, model, rows_of_a_block) if model is not None else None
     safe_rows = SafeRows(problem, D.astype(dtype), K_D, encoder.astype(dtype))
 
     def work(group: list[slice]) -> None:
         for rows in group:
-            X = samples.units.to_engine(samples.X[rows])
             if fast_rows is not None:
-                Y, result.converged[rows] = fast_rows.solve(X, max_iter, tol)
-                codes, noise, objective = fast_rows.finish(X, Y)
+                Y, result.converged[rows] = fast_rows.solve(rows, max_iter, tol)
+                codes, noise, objective = fast_rows.finish(rows, Y)
             else:
+                X = samples.units.to_engine(samples.X[rows])
                 Y, C, result.converged[rows] = safe_rows.solve(X, max_iter, tol)
                 codes, noise, objective = safe_rows.finish(X, Y, C)
             result.noise[rows], result.objective[rows] = noise, objective
@@ -178,6 +175,6 @@ def encode(
                 result.codes[rows] = codes
 
     with threads(n_threads, n) as run_map:
-        for _ in run_map(work, groups(n, block_rows(m, d, dtype.itemsize))):
+        for _ in run_map(work, groups(n, rows_of_a_block)):
             pass
     return result

@@ -33,7 +33,7 @@ def _extrapolate(Y, velocity, speed, momentum, lifted):  # type: ignore[no-untyp
     for i in range(n):
         square = Y.dtype.type(0)
         if momentum > 0:
-            scale = momentum * speed[i]
+            scale = momentum * max(speed[i], Y.dtype.type(0))
             for j in range(m):
                 z = Y[i, j] + scale * velocity[i, j]
                 lifted[i, j] = z
@@ -108,10 +108,8 @@ def _move(  # type: ignore[no-untyped-def]
                 Y[i, j] = new
             noise += math.sqrt(total) if kind == ROWS else total / 2.0
         if store:
-            if turn > 0 or not largest > 0:
-                speed[i] = 0
-            else:
-                speed[i] = largest / steps
+            speed[i] = -largest / steps if turn > 0 else largest / steps
+            if turn <= 0 and largest > 0:
                 scale = steps / largest
                 for j in range(m):
                     velocity[i, j] = np.int8(np.rint(step[j] * scale))

@@ -43,6 +43,11 @@ class Problem:
         """Whether the codes are a linear function of the kernel values, ``C = K R``."""
         return isinstance(self.code_penalty, L2 | Nuclear)
 
+    @property
+    def fast_rows(self) -> bool:
+        """Whether a sample's noise has the closed step of the RBF kernel with linear codes."""
+        return self.kernel.stationary and self.linear_codes
+
     def atom_kernel(self, D: Array) -> Array:
         """``K_D = K(D, D)`` in double precision."""
         D = D.astype(np.float64)
