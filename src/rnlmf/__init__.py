@@ -2,6 +2,8 @@
 
 from rnlmf.estimators import RNLMF, RNLMFDenoiser
 from rnlmf.factorize import Factorization, factorize
+from rnlmf.linear.robust_dictionary_learning import RobustDictionaryLearning
+from rnlmf.linear.robust_kernel_pca import RobustKernelPCA
 from rnlmf.linear.robust_pca import RobustPCA
 from rnlmf.subspace.low_rank import LowRankSubspaceClustering
 from rnlmf.subspace.sparse import SparseSubspaceClustering
@@ -13,6 +15,8 @@ __all__ = [
     "Factorization",
     "LowRankSubspaceClustering",
     "RNLMFDenoiser",
+    "RobustDictionaryLearning",
+    "RobustKernelPCA",
     "RobustPCA",
     "SparseSubspaceClustering",
     "factorize",

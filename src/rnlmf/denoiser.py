@@ -69,12 +69,19 @@ def balanced(iteration: int, primal: float, dual: float) -> float:
     return 0.5 if dual > BALANCE * primal else 1.0
 
 
-def accelerate(step: Callable[[Array, Array], Array], Z: Array, tol: float, max_iter: int) -> Array:
-    """Minimise a convex function of every row by accelerated proximal gradients.
+def minimise_rows(
+    step: Callable[[Array, Array], Array],
+    Z: Array,
+    tol: float,
+    max_iter: int,
+    *,
+    accelerated: bool = True,
+) -> Array:
+    """Minimise a convex function of every row by descent steps.
 
-    ``step(rows, Z)`` takes one proximal gradient step from ``Z``, the current values of the
-    ``rows``. Every row has its own momentum, restart (O'Donoghue and Candes 2015) and end, so that
-    it does not depend on the others.
+    ``step(rows, Z)`` takes one step from ``Z``, the current values of the ``rows``. Every row has its
+    own momentum, restart (O'Donoghue and Candes 2015) and end, so that it does not depend on the
+    others.
 
     Parameters
     ----------
@@ -84,6 +91,8 @@ def accelerate(step: Callable[[Array, Array], Array], Z: Array, tol: float, max_
     tol : float
         A row ends when a step changes no entry by more than this.
     max_iter : int
+    accelerated : bool
+        Whether the steps are proximal gradient steps, to which momentum can be added.
 
     Returns
     -------
@@ -99,7 +108,7 @@ def accelerate(step: Callable[[Array, Array], Array], Z: Array, tol: float, max_
         result[rows] = new
         moved = np.abs(new - ahead).max(axis=1, initial=0.0) > tol
         forward = np.einsum("ij,ij->i", ahead - new, new - current) <= 0.0
-        t = np.where(forward[:, None], t, 1.0)
+        t = np.where(forward[:, None] & accelerated, t, 1.0)
         t_next = 0.5 + np.sqrt(0.25 + t * t)
         ahead = new + (t - 1.0) / t_next * (new - current)
         rows, current, ahead, t = rows[moved], new[moved], ahead[moved], t_next[moved]

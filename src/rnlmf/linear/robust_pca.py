@@ -13,7 +13,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rnlmf.denoiser import Denoiser, accelerate, balanced
+from rnlmf.denoiser import Denoiser, balanced, minimise_rows
 from rnlmf.estimators import _like
 from rnlmf.penalties import L21, NOISE_PENALTIES, Penalty, shrink_singular_values
 
@@ -241,7 +241,7 @@ class RobustPCA(Denoiser):
             kept = observed[rows]
             return np.where(kept, penalty.prox(np.where(kept, residual, 0.0), threshold), residual)
 
-        return accelerate(step, np.zeros_like(Z), self.tol * self._spread, self.max_iter)
+        return minimise_rows(step, np.zeros_like(Z), self.tol * self._spread, self.max_iter)
 
     def _automatic_weight(self, observed: Array) -> float:
         fraction = max(float(observed.mean()), 1.0 / observed.size)
