@@ -2,7 +2,22 @@
 
 from rnlmf.estimators import RNLMF, RNLMFDenoiser
 from rnlmf.factorize import Factorization, factorize
+from rnlmf.linear.robust_dictionary_learning import RobustDictionaryLearning
+from rnlmf.linear.robust_kernel_pca import RobustKernelPCA
+from rnlmf.linear.robust_pca import RobustPCA
+from rnlmf.subspace.low_rank import LowRankSubspaceClustering
+from rnlmf.subspace.sparse import SparseSubspaceClustering
 
 __version__ = "0.1.0"
 
-__all__ = ["RNLMF", "Factorization", "RNLMFDenoiser", "factorize"]
+__all__ = [
+    "RNLMF",
+    "Factorization",
+    "LowRankSubspaceClustering",
+    "RNLMFDenoiser",
+    "RobustDictionaryLearning",
+    "RobustKernelPCA",
+    "RobustPCA",
+    "SparseSubspaceClustering",
+    "factorize",
+]

@@ -44,20 +44,28 @@ def row_shrink(M: Array, t: Array | float) -> Array:
     return shrunk.astype(M.dtype, copy=False)
 
 
-def singular_value_threshold(M: Array, t: float) -> Array:
-    """``Psi``: soft thresholding of the singular values (Cai, Candes and Shen 2010).
+def shrink_singular_values(M: Array, t: float) -> tuple[Array, Array]:
+    """:func:`singular_value_threshold`, and the singular values that are left, largest first.
 
     For a tall matrix only the small Gram matrix is factorized: with ``M^T M = V S^2 V^T``,
-    ``Psi_t(M) = M V max(1 - t / S, 0) V^T``.
+    ``Psi_t(M) = M V max(1 - t / S, 0) V^T``. Singular values below the square root of the rounding
+    unit, relative to the largest, are not resolved; a threshold should not be smaller.
     """
     if M.shape[0] < M.shape[1]:
-        return singular_value_threshold(M.T, t).T
+        transposed, values = shrink_singular_values(M.T, t)
+        return transposed.T, values
     gram = (M.T @ M).astype(np.float64)
     squares, V = scipy.linalg.eigh(gram)
     values = np.sqrt(np.maximum(squares, 0.0))
-    factors = np.where(values > t, 1.0 - t / np.maximum(values, np.finfo(float).tiny), 0.0)
-    thresholded: Array = M @ ((V * factors) @ V.T).astype(M.dtype)
-    return thresholded
+    kept = values > t
+    V, values = V[:, kept], values[kept]
+    thresholded: Array = M @ ((V * (1.0 - t / values)) @ V.T).astype(M.dtype)
+    return thresholded, values[::-1] - t
+
+
+def singular_value_threshold(M: Array, t: float) -> Array:
+    """``Psi``: soft thresholding of the singular values (Cai, Candes and Shen 2010)."""
+    return shrink_singular_values(M, t)[0]
 
 
 class Penalty(BaseEstimator):  # type: ignore[misc]

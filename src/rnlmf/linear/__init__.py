@@ -1,0 +1,1 @@
+"""Robust factorizations that RNLMF is compared with: one method per file."""

@@ -1,0 +1,1 @@
+"""Methods that represent every sample by the others: one method per file."""
