@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from rnlmf.estimators import _like
+from rnlmf.conventions import like
 
 Array = npt.NDArray[Any]
 
@@ -33,7 +31,7 @@ class Denoiser(BaseEstimator):
         """Fit, and return the training data without their noise, in the container of `X`."""
         self.fit(X)
         data = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return _like(X, data - self.noise_)
+        return like(X, data - self.noise_)
 
     def _start(self, name: str, *shapes: tuple[int, ...]) -> Any:
         """The last solution, if warm starts are wanted and its arrays have the `shapes`."""
@@ -41,19 +39,6 @@ class Denoiser(BaseEstimator):
         if last is None or tuple(array.shape for array in last) != shapes:
             return None
         return last
-
-    def _finish(self, objective: list[float], converged: bool) -> None:
-        """Set what every fit leaves behind, and warn if it has not converged."""
-        self.objective_ = np.array(objective)
-        self.n_iter_ = len(objective)
-        self.converged_ = converged
-        if not converged:
-            warnings.warn(
-                f"{type(self).__name__} did not converge in max_iter={self.max_iter} iterations. The "
-                "result can be used; raise max_iter or tol to silence this.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
 
 
 def balanced(iteration: int, primal: float, dual: float) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
@@ -16,12 +15,12 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rnlmf import defaults
+from rnlmf.conventions import like, report_fit
 from rnlmf.engine import (
     Encoding,
     Options,
@@ -269,16 +268,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.components_ = (result.dictionary * width + units.center).astype(X.dtype)
         self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
         self.noise_weight_ = problem.noise_weight / width**problem.noise_penalty.degree
-        self.objective_ = np.array(result.objective)
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
-        if not result.converged:
-            warnings.warn(
-                f"{type(self).__name__} did not converge in max_iter={self.max_iter} iterations. The "
-                "result can be used; raise max_iter or tol to silence this.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        report_fit(self, result.objective, result.n_iter, result.converged)
         return self
 
     def fit_denoise(self, X, y=None):
@@ -299,18 +289,18 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Entries in which no noise was found are returned unchanged, to the bit. A data frame comes
         back as a data frame.
         """
-        return _like(X, self._denoise(self._check(X)))
+        return like(X, self._denoise(self._check(X)))
 
     def noise(self, X):
         """Noise ``E`` of samples (Algorithm 2); exactly zero where none was found."""
-        return _like(X, self._noise(self._check(X)))
+        return like(X, self._noise(self._check(X)))
 
     def split(self, X):
         """Codes, noise and denoised samples at once: ``C``, ``E`` and ``X - E`` (Algorithm 2)."""
         data = self._check(X)
         encoding = self._encode(data, with_codes=True)
         noise = encoding.noise * data.dtype.type(self._model.units.width)
-        return encoding.codes, _like(X, noise), _like(X, data - noise)
+        return encoding.codes, like(X, noise), like(X, data - noise)
 
     def inverse_transform(self, X):
         """Predicted samples from codes.
@@ -430,13 +420,3 @@ class RNLMFDenoiser(OneToOneFeatureMixin, RNLMF):
         """The samples themselves: denoising has no inverse."""
         check_is_fitted(self)
         return X
-
-
-def _like(X, values: Array):
-    """`values` in the container of `X`: a data frame keeps its names and index."""
-    columns = getattr(X, "columns", None)
-    if columns is None:
-        return values
-    if hasattr(X, "index"):
-        return type(X)(values, columns=columns, index=X.index)
-    return type(X)(values, schema=list(columns))

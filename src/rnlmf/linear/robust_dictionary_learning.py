@@ -12,8 +12,8 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rnlmf.conventions import like, report_fit
 from rnlmf.denoiser import Denoiser
-from rnlmf.estimators import _like
 from rnlmf.linear.dictionary_losses import (
     AbsoluteLoss,
     CappedLoss,
@@ -197,7 +197,12 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.noise_ = (self._noise(data, C) * scale).astype(X.dtype)
         # The squared loss has the squared unit of the data, the others the unit itself.
         unit = scale**2 if self.loss == "l2" else scale
-        self._finish([value * unit for value in objective], converged)
+        report_fit(
+            self,
+            [value * unit for value in objective],
+            len(objective),
+            converged,
+        )
         return self
 
     def fit_denoise(self, X, y=None):
@@ -212,12 +217,12 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def denoise(self, X):
         """Samples without their noise, each by itself, with the dictionary fixed."""
         data = self._check(X)
-        return _like(X, data - self._new_noise(data))
+        return like(X, data - self._new_noise(data))
 
     def noise(self, X):
         """Noise of samples, each by itself, with the dictionary fixed."""
         data = self._check(X)
-        return _like(X, self._new_noise(data))
+        return like(X, self._new_noise(data))
 
     def inverse_transform(self, X):
         """Samples from codes, ``C D``."""

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from rnlmf.conventions import report_fit
 from rnlmf.denoiser import Denoiser
 from rnlmf.kernels import RBF, mean_distance
 from rnlmf.penalties import NOISE_PENALTIES, Penalty
@@ -165,7 +166,7 @@ class RobustKernelPCA(Denoiser):
         E, objective, converged = self._descend(data, E, schatten, penalty, weight)
         self._last = (E * self.sigma_,) if self.warm_start else None
         self.noise_ = (E * self.sigma_).astype(X.dtype)
-        self._finish(objective, converged)
+        report_fit(self, objective, len(objective), converged)
         return self
 
     def _descend(

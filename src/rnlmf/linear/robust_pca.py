@@ -13,8 +13,8 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rnlmf.conventions import like, report_fit
 from rnlmf.denoiser import Denoiser, balanced, minimise_rows
-from rnlmf.estimators import _like
 from rnlmf.penalties import L21, NOISE_PENALTIES, Penalty, shrink_singular_values
 
 Array = npt.NDArray[Any]
@@ -200,14 +200,19 @@ class RobustPCA(Denoiser):
         self.low_rank_ = (L * scale).astype(X.dtype)
         self.noise_ = np.where(observed, E * scale, 0.0).astype(X.dtype)
         self._spread = float(np.std(data[observed])) * scale if observed.any() else 0.0
-        self._finish([value * scale for value in objective], converged)
+        report_fit(
+            self,
+            [value * scale for value in objective],
+            len(objective),
+            converged,
+        )
         return self
 
     def fit_denoise(self, X, y=None):
         """Fit, and return the training data without their noise and with missing entries filled in."""
         self.fit(X)
         data = self._check(X)
-        return _like(X, np.where(np.isnan(data), self.low_rank_, data - self.noise_))
+        return like(X, np.where(np.isnan(data), self.low_rank_, data - self.noise_))
 
     def denoise(self, X):
         """Samples without their noise, with the components of the training data.
@@ -216,12 +221,12 @@ class RobustPCA(Denoiser):
         """
         data = self._check(X)
         noise = self._new_noise(data)
-        return _like(X, np.where(np.isnan(data), -noise, data - noise).astype(data.dtype))
+        return like(X, np.where(np.isnan(data), -noise, data - noise).astype(data.dtype))
 
     def noise(self, X):
         """Noise of samples, with the components of the training data; zero where one is missing."""
         data = self._check(X)
-        return _like(X, np.where(np.isnan(data), 0.0, self._new_noise(data)).astype(data.dtype))
+        return like(X, np.where(np.isnan(data), 0.0, self._new_noise(data)).astype(data.dtype))
 
     def _new_noise(self, X: Array) -> Array:
         """Noise of new samples. Missing entries count as zero and noise of no cost."""

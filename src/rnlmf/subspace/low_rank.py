@@ -12,6 +12,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from rnlmf.conventions import report_fit
 from rnlmf.denoiser import Denoiser, balanced
 from rnlmf.penalties import NOISE_PENALTIES, Penalty, shrink_singular_values
 
@@ -155,7 +156,7 @@ class LowRankSubspaceClustering(Denoiser):
         fit = self._alternate if self.solver == "admm" else self._factorize
         E, objective, converged = fit(data, scale, NOISE_PENALTIES[self.noise_penalty]())
         self.noise_ = (E * scale).astype(X.dtype)
-        self._finish(objective, converged)
+        report_fit(self, objective, len(objective), converged)
         return self
 
     def _alternate(self, X: Array, scale: float, penalty: Penalty) -> tuple[Array, list[float], bool]:

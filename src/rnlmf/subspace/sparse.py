@@ -13,6 +13,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from rnlmf.conventions import report_fit
 from rnlmf.denoiser import Denoiser, balanced
 from rnlmf.penalties import NOISE_PENALTIES, Penalty, soft_threshold
 
@@ -147,7 +148,7 @@ class SparseSubspaceClustering(Denoiser):
         self.representation_ = scipy.sparse.csr_array(C)
         noise = data - C @ data if penalty is None else E
         self.noise_ = (noise * scale).astype(X.dtype)
-        self._finish(objective, converged)
+        report_fit(self, objective, len(objective), converged)
         return self
 
     def _weights(self, X: Array) -> tuple[float, float]:
