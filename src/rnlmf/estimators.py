@@ -75,8 +75,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     kernel : {"rbf", "polynomial", "linear"} or Kernel
         See :mod:`rnlmf.kernels`.
     kernel_scale : float
-        The kernel's ``sigma`` is this times the mean distance between samples, unless the kernel
-        brings its own. Smaller for stronger curvature: the paper uses 0.5, 1 and 3.
+        The kernel's ``sigma`` is this times the mean distance between samples (for kernels other
+        than "rbf" at least their root mean square), unless the kernel brings its own. Smaller for stronger curvature: the paper uses 0.5, 1 and 3.
     code_penalty : {"l2", "l1", "nuclear"}
         ``R(C)``.
     code_weight : float

@@ -84,10 +84,10 @@ def newton_direction(gradient: Array, H: Array, shift: float = 0.0) -> Array:
 
 def spectral_direction(gradient: Array, H: Array) -> Array:
     """``gradient / |H|_2``, Eq. (D_sol_3): no factorization, for large dictionaries."""
-    start = np.full(len(H), len(H) ** -0.5)
-    if len(H) < 3:
+    if len(H) < 3 or not H.any():
         norm = float(np.linalg.norm(H, 2))
     else:
+        start = np.random.default_rng(0).standard_normal(len(H))
         top = scipy.sparse.linalg.eigsh(H, k=1, v0=start, tol=1e-2, return_eigenvectors=False)
         norm = 1.01 * abs(float(top[0]))
     return gradient / (norm or 1.0)

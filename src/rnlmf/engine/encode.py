@@ -90,7 +90,7 @@ class FastRows:
 
 
 class SafeRows:
-    """Rows under any kernel and row-wise penalty: steps with backtracking."""
+    """Rows under any kernel and row-wise penalty: steps with backtracking, in double precision."""
 
     def __init__(self, problem: Problem, D: Array, K_D: Array, encoder: Array) -> None:
         self.problem = problem
@@ -159,7 +159,7 @@ def encode(
     rows_of_a_block = block_rows(m, d, dtype.itemsize)
     model = Model.build(problem, D, encoder, dtype) if problem.fast_rows else None
     fast_rows = FastRows(samples, model, rows_of_a_block) if model is not None else None
-    safe_rows = SafeRows(problem, D.astype(dtype), K_D, encoder.astype(dtype))
+    safe_rows = SafeRows(problem, D, K_D, encoder)
 
     def work(group: list[slice]) -> None:
         for rows in group:
@@ -167,7 +167,7 @@ def encode(
                 Y, result.converged[rows] = fast_rows.solve(rows, max_iter, tol)
                 codes, noise, objective = fast_rows.finish(rows, Y)
             else:
-                X = samples.units.to_engine(samples.X[rows])
+                X = samples.units.to_engine(samples.X[rows]).astype(np.float64)
                 Y, C, result.converged[rows] = safe_rows.solve(X, max_iter, tol)
                 codes, noise, objective = safe_rows.finish(X, Y, C)
             result.noise[rows], result.objective[rows] = noise, objective

@@ -1,7 +1,7 @@
 """Algorithm 1 in the paper's order: codes, dictionary, noise, each from the newest of the others.
 
-It serves every kernel and every penalty, works on whole matrices, and checks each step: without
-momentum the objective never rises. The single pass of :mod:`rnlmf.engine.single_pass` is the fast
+It serves every kernel and every penalty, works on whole matrices in double precision, and checks each
+step: without momentum the objective never rises. The single pass of :mod:`rnlmf.engine.single_pass` is the fast
 path for the RBF kernel with the squared penalty on the codes.
 """
 
@@ -34,7 +34,7 @@ class Iterate:
     def __init__(self, samples: Samples, D: Array, problem: Problem, options: Options) -> None:
         self.problem = problem
         self.momentum = options.momentum
-        self.X = samples.all()
+        self.X = samples.all().astype(np.float64)
         self.Y = self.X.copy()
         self.step = DictionaryStep(
             D.shape, options.step_damping, options.curvature_shift, options.dictionary_step
@@ -98,7 +98,10 @@ class Iterate:
         for _ in range(MAX_DAMPINGS):
             delta = self.step.propose(direction, momentum)
             trial = self.D64 - delta
-            if np.all(np.isfinite(trial)) and self.loss(trial) <= before:
+            # A step too far may overflow; its loss is then no number, and it is refused.
+            with np.errstate(over="ignore", invalid="ignore"):
+                descends = bool(np.all(np.isfinite(trial))) and self.loss(trial) <= before
+            if descends:
                 self.set_dictionary(trial)
                 self.step.relax()
                 return relative_change(delta, trial, momentum)

@@ -52,7 +52,9 @@ def noise_step(problem: Problem, X: Array, Y: Array, C: Array, D: Array) -> Arra
         tau = steepness[pending]
         E = penalty.prox((X - Y)[pending] + gradient[pending] / tau, problem.noise_weight / tau)
         trial = X[pending] - E.astype(Y.dtype)
-        after = row_objectives(problem, X[pending], trial, C[pending], D)
+        # A step too far may overflow; it is then refused like any other that does not descend.
+        with np.errstate(over="ignore", invalid="ignore"):
+            after = row_objectives(problem, X[pending], trial, C[pending], D)
         accepted = after <= before[pending] + slack * (1.0 + np.abs(before[pending]))
         result[pending[accepted]] = trial[accepted]
         pending = pending[~accepted]
@@ -64,7 +66,7 @@ def noise_step(problem: Problem, X: Array, Y: Array, C: Array, D: Array) -> Arra
 
 def code_step(problem: Problem, C: Array, K: Array, K_D: Array) -> Array:
     """One proximal gradient step on the codes (Table 1), with tau_C just above ``|K_D|_2``."""
-    tau = 1.01 * float(np.linalg.norm(K_D, 2))
+    tau = 1.01 * float(np.linalg.norm(K_D, 2)) or 1.0
     gradient = C @ K_D.astype(C.dtype) - K
     return problem.code_penalty.prox(C - gradient / C.dtype.type(tau), problem.code_weight / tau)
 

@@ -18,13 +18,21 @@ CHUNK_ROWS = 4096
 
 
 def length_scale(X: Array, kernel: Kernel, scale: float, rng: np.random.RandomState) -> float:
-    """``sigma``: the kernel's own, or `scale` times the mean distance between samples."""
+    """``sigma``: the kernel's own, or `scale` times the mean distance between samples.
+
+    A kernel that is not stationary also sees how far the samples are from its origin.
+    """
     if kernel.sigma is not None:
         return float(kernel.sigma)
     if len(X) > DISTANCE_SAMPLES:
         X = X[np.sort(rng.choice(len(X), DISTANCE_SAMPLES, replace=False))]
+    size = mean_distance(X)
+    if not kernel.stationary:
+        magnitude = float(np.abs(X).max()) or 1.0
+        norms = np.linalg.norm(X.astype(np.float64) / magnitude, axis=1)
+        size = max(size, magnitude * float(np.sqrt(np.mean(norms**2))))
     # Without any distance (all samples equal) every scale says the same.
-    return scale * mean_distance(X) or 1.0
+    return scale * size or 1.0
 
 
 def data_units(X: Array, kernel: Kernel, width: float) -> Units:
