@@ -19,6 +19,7 @@ from rnlmf.linear.dictionary_losses import (
     CappedLoss,
     SquaredLoss,
     project,
+    proximal_codes,
 )
 from rnlmf.penalties import NOISE_PENALTIES, row_norms
 
@@ -28,8 +29,6 @@ Array = npt.NDArray[Any]
 CODE_WEIGHTS = {"l2": 0.05, "l1": 0.5, "capped": 0.05}
 NOISE_WEIGHTS = {"l1": 0.1, "l21": 0.1, "l2": 1.0}
 MAX_DEFAULT_ATOMS = 256
-# Of the first codes.
-RIDGE = 1e-5
 # cap="auto", in medians of the distances after the sweeps without a cap.
 RELATIVE_CAP = 3.0
 UNCAPPED_SWEEPS = 10
@@ -43,8 +42,8 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         |X - C D - E|^2 / 2 + code_weight |C|_1 + noise_weight R(E)
 
-    by proximal alternating linearised minimisation [1]_, whose objective never rises, and
-    :meth:`denoise` returns ``X - E``. ``loss="l1"`` has no ``E`` but the loss ``|X - C D|_1`` [2]_, and
+    by alternation [1]_: proximal gradient steps for the codes, exact ones for each atom and for the
+    noise, so that the objective never rises. :meth:`denoise` returns ``X - E``. ``loss="l1"`` has no ``E`` but the loss ``|X - C D|_1`` [2]_, and
     ``loss="capped"`` the loss ``sum_j min(|x_j - c_j D|, cap)`` [3]_, for wrong samples; both by
     reweighted least squares, and :meth:`denoise` returns ``C D``.
 
@@ -171,8 +170,8 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         start = self._start("_last", (len(X), n_atoms), (n_atoms, X.shape[1]))
         if start is None:
             D = self._first_dictionary(data, n_atoms)
-            # Not from zero: then all of the data would be noise, and stay so.
-            C = np.linalg.solve(D @ D.T + RIDGE * np.eye(n_atoms), D @ data.T).T
+            # Not from zero with noise: then all of the data would be noise, and stay so.
+            C = proximal_codes(data, np.zeros((len(X), n_atoms)), D, loss.code_weight)
         else:
             C, D = start[0] / scale, start[1]
         if self.loss == "capped":

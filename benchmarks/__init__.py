@@ -1,0 +1,1 @@
+"""Measurements on the paper's data."""
