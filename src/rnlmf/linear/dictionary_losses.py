@@ -68,7 +68,7 @@ def proximal_codes(target: Array, C: Array, D: Array, threshold: Array | float) 
 
 
 def best_atoms(target: Array, C: Array, D: Array, weights: Array | float = 1.0) -> Array:
-    """Exact minimisation of ``sum_j weights_j |target_j - (C D)_j|^2`` over one atom after the other."""
+    """Exact minimisation of ``sum_j weights_j |target_j - (C D)_j|^2`` over one atom after another."""
     weighted = weights * C
     gram, product = weighted.T @ C, weighted.T @ target
     D = D.copy()

@@ -55,7 +55,8 @@ class RobustPCA(Denoiser):
         parameter grows by `rho` in every iteration.
     mu : float or "auto"
         First penalty parameter, in the inverse unit of the data. "auto" is 1/4 over their mean
-        magnitude for "admm" [1]_, where it is then balanced, and for "ialm" 1.25 over the spectral norm.
+        magnitude for "admm" [1]_, where it is then balanced, and for "ialm" 1.25 over the spectral
+        norm.
         A number stays fixed in "admm"; a large one with few iterations is early stopping.
     rho : float
         Growth of the parameter in "ialm". Larger than 1.1 is faster and stops short of the minimum:
