@@ -86,7 +86,7 @@ GRIDS: dict[str, dict[str, list[float]]] = {
     "RPCA": {"factor": [0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0]},
     "RPCA, stopped early": {"factor": [0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0]},
     "RDL": {"factor": [0.05, 0.1, 0.2, 0.4, 0.8], "code_factor": [0.03, 0.1, 0.3, 1.0, 3.0]},
-    "LRR": {"factor": [0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0]},
+    "LRR": {"factor": [0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0]},
     "NLRR": {"factor": [0.05, 0.1, 0.2, 0.4], "code_factor": [0.003, 0.01, 0.03, 0.1, 0.3]},
     "SSC": {"factor": [3.0, 6.0, 12.0, 24.0, 48.0]},
     "RKPCA": {"factor": [0.1, 0.2, 0.3, 0.5, 0.8], "kernel_scale": [0.5, 1.0, 2.0]},
@@ -109,13 +109,13 @@ def denoise(method: str, X: Any, seed: int, images: bool, factor: float, **more:
             196 if images else 31,
             noise_weight=factor * spread,
             code_weight=more["code_factor"] * spread,
-            max_iter=200,
+            max_iter=100,
             tol=1e-3,
             random_state=seed,
         )
     elif method == "LRR":
         weight = factor * min(X.shape) / float(np.abs(X).sum())
-        model = rnlmf.LowRankSubspaceClustering(weight, tol=1e-4)
+        model = rnlmf.LowRankSubspaceClustering(weight, tol=1e-4, max_iter=80)
     elif method == "NLRR":
         code_weight = more["code_factor"] * float(np.sum(X.astype(float) ** 2)) / min(X.shape)
         model = rnlmf.LowRankSubspaceClustering(
