@@ -95,10 +95,10 @@ GRIDS: dict[str, dict[str, list[float]]] = {
 
 
 NOTES = [
-    "Robust PCA on motion capture misses the paper's RMSE: its minimum, at any weight of the grid, is not",
-    "what the paper reports. The authors' program runs 500 iterations with a penalty parameter that does",
-    "not fit the data's unit, and so stops early; done so here, it is nearer (at 0.3 the MAE agrees).",
-    "What is left may be another preparation of the data. Rows that are absent are not yet measured.",
+    "Robust PCA on motion capture misses the paper's RMSE: its minimum, at any weight of the grid,",
+    "is not what the paper reports. The authors' program runs 500 iterations with a penalty parameter",
+    "that does not fit the data's unit, and so stops early; done so here, it is nearer (at 0.3 the MAE",
+    "agrees). What is left may be another preparation of the data. Absent rows are not yet measured.",
 ]
 
 
