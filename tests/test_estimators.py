@@ -267,6 +267,7 @@ class TestBadInput:
             ("kernel_scale", 0.0),
             ("code_penalty", "l3"),
             ("code_weight", -1.0),
+            ("code_weight", 0.0),
             ("noise_penalty", "huber"),
             ("noise_weight", -0.1),
             ("noise_weight", "best"),
@@ -347,3 +348,34 @@ class TestOddInput:
     def test_more_atoms_than_distinct_samples(self):
         X = np.repeat(np.arange(6.0).reshape(3, 2), 10, axis=0)
         assert np.all(np.isfinite(RNLMF(12, random_state=0).fit_denoise(X)))
+
+    @pytest.mark.parametrize("seed", range(12))
+    def test_no_combination_of_options_gives_nan(self, seed):
+        """Random options on random, often degenerate data: finite results and no numerical warning."""
+        rng = np.random.default_rng(seed)
+        for _ in range(4):
+            n, m = int(rng.integers(2, 40)), int(rng.integers(1, 8))
+            X = rng.standard_normal((n, m)) * 10.0 ** rng.integers(-6, 6)
+            spoil = rng.integers(0, 4)
+            if spoil == 1:
+                X[:] = X[0]
+            elif spoil == 2:
+                X[rng.random(X.shape) < 0.2] *= 1e6
+            elif spoil == 3:
+                X[::2] = X[0]
+            options = {
+                "n_components": int(rng.integers(1, n + 1)),
+                "kernel": str(rng.choice(["rbf", "polynomial", "linear"])),
+                "kernel_scale": float(rng.choice([0.05, 1.0, 10.0])),
+                "code_penalty": str(rng.choice(["l2", "l1", "nuclear"])),
+                "code_weight": float(rng.choice([1e-4, 1.0])),
+                "noise_penalty": str(rng.choice(["l1", "l21", "l2"])),
+                "dictionary_penalty": rng.choice([None, "l2", "nuclear"]),
+                "dictionary_weight": 0.1,
+                "init": str(rng.choice(["random", "samples"])),
+                "momentum": float(rng.choice([0.0, 0.99])),
+                "dictionary_step": str(rng.choice(["newton", "spectral"])),
+            }
+            model = RNLMF(max_iter=25, random_state=0, **options).fit(X)
+            parts = [*model.split(X), model.components_, model.objective_]
+            assert all(np.all(np.isfinite(part)) for part in parts), options

@@ -76,11 +76,12 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         See :mod:`rnlmf.kernels`.
     kernel_scale : float
         The kernel's ``sigma`` is this times the mean distance between samples (for kernels other
-        than "rbf" at least their root mean square), unless the kernel brings its own. Smaller for stronger curvature: the paper uses 0.5, 1 and 3.
+        than "rbf" at least their root mean square), unless the kernel brings its own. Smaller for
+        stronger curvature: the paper uses 0.5, 1 and 3.
     code_penalty : {"l2", "l1", "nuclear"}
         ``R(C)``.
     code_weight : float
-        ``lambda_C``.
+        ``lambda_C``, above zero: without it the codes of similar atoms are not determined.
     noise_penalty : {"l1", "l21", "l2"}
         ``R(E)``: wrong entries, wrong samples, or dense Gaussian noise.
     noise_weight : float or "auto"
@@ -161,7 +162,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "kernel": [StrOptions(set(KERNELS)), Kernel],
         "kernel_scale": [Interval(Real, 0, None, closed="neither")],
         "code_penalty": [StrOptions(set(CODE_PENALTIES))],
-        "code_weight": [Interval(Real, 0, None, closed="left")],
+        "code_weight": [Interval(Real, 0, None, closed="neither")],
         "noise_penalty": [StrOptions(set(NOISE_PENALTIES))],
         "noise_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "dictionary_penalty": [StrOptions(set(DICTIONARY_PENALTIES)), None],

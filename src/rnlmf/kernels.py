@@ -102,7 +102,8 @@ class RBF(Kernel):
         return lifted
 
     def f(self, u: Array, out: Array | None = None) -> Array:
-        value: Array = np.exp(u, out=out)
+        # Rounding lifts the argument of far and equal points above zero.
+        value: Array = np.exp(np.minimum(u, 0.0, out=out), out=out)
         return value
 
     def slope(self, u: Array) -> Array:

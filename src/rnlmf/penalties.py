@@ -39,8 +39,9 @@ def row_norms(M: Array) -> Array:
 
 def row_shrink(M: Array, t: Array | float) -> Array:
     """``Upsilon``: every row ``v`` becomes ``max(1 - t / |v|, 0) v``."""
-    norms = row_norms(M)
-    shrunk: Array = M * np.where(norms > t, 1.0 - t / np.maximum(norms, np.finfo(M.dtype).tiny), 0.0)
+    # The bound makes the factor zero below the threshold, and keeps 0 / 0 away.
+    bounded = np.maximum(np.maximum(row_norms(M), t), np.finfo(M.dtype).tiny)
+    shrunk: Array = M * (1.0 - t / bounded)
     return shrunk.astype(M.dtype, copy=False)
 
 
@@ -192,7 +193,7 @@ class FeatureNuclear(FeaturePenalty):
     def gram(self, K_D: Array) -> Array:
         values, vectors = scipy.linalg.eigh(K_D)
         # The derivative is infinite at rank deficiency: bounded where the value is down to rounding.
-        floor = values[-1] * len(values) * np.finfo(values.dtype).eps
+        floor = max(values[-1] * len(values) * np.finfo(float).eps, np.finfo(float).tiny)
         inverse_root: Array = (vectors / np.sqrt(np.maximum(values, floor))) @ vectors.T
         return inverse_root
 

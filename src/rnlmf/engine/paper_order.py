@@ -1,8 +1,9 @@
 """Algorithm 1 in the paper's order: codes, dictionary, noise, each from the newest of the others.
 
 It serves every kernel and every penalty, works on whole matrices in double precision, and checks each
-step: without momentum the objective never rises. The single pass of :mod:`rnlmf.engine.single_pass` is the fast
-path for the RBF kernel with the squared penalty on the codes.
+step: without momentum the objective never rises. The single pass of
+:mod:`rnlmf.engine.single_pass` is the fast path for the RBF kernel with the squared penalty on the
+codes.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def inverse_of_damped(K_D: Array, weight: float) -> Array:
     """``(K_D + weight I)^-1`` by Cholesky, with the least further damping that rounding asks for."""
     identity = np.arange(len(K_D))
     damping = weight
-    smallest = len(K_D) * np.finfo(np.float64).eps * float(np.trace(K_D)) / len(K_D)
+    smallest = np.finfo(np.float64).eps * float(np.trace(K_D)) or 1.0
     while True:
         A = K_D.copy()
         A[identity, identity] += damping

@@ -19,8 +19,8 @@ from rnlmf.penalties import Penalty, row_norms, soft_threshold
 
 Array = npt.NDArray[Any]
 
-# Proximal gradient steps of codes and of dictionary in a sweep; they share one Gram matrix.
-INNER_STEPS = 5
+# Proximal gradient steps of the codes in a sweep; they share one Gram matrix.
+CODE_STEPS = 10
 # Over the largest curvature, for the proof of convergence.
 STEP_MARGIN = 1.01
 # Below this, in deviations of the data, an absolute value counts as squared.
@@ -41,30 +41,47 @@ def largest_eigenvalue(gram: Array) -> float:
     return float(scipy.linalg.eigvalsh(gram, subset_by_index=[last, last])[0])
 
 
+def lasso_values(gram: Array, product: Array, C: Array, threshold: Array | float) -> Array:
+    """``|target - C D|^2 / 2 + threshold |C|_1`` of every row, but for a constant."""
+    fit = np.einsum("ij,ij->i", C, 0.5 * (C @ gram) - product)
+    values: Array = fit[:, None] + threshold * np.abs(C).sum(axis=1, keepdims=True)
+    return values
+
+
 def proximal_codes(target: Array, C: Array, D: Array, threshold: Array | float) -> Array:
-    """A few proximal gradient steps of ``|target - C D|^2 / 2 + threshold |C|_1``."""
+    """Some accelerated proximal gradient steps of ``|target - C D|^2 / 2 + threshold |C|_1``.
+
+    A row that momentum has carried uphill gets a plain step instead, so that none ever rises.
+    """
     gram, product = D @ D.T, target @ D.T
     curvature = STEP_MARGIN * max(largest_eigenvalue(gram), np.finfo(float).tiny)
-    for _ in range(INNER_STEPS):
-        C = soft_threshold(C - (C @ gram - product) / curvature, threshold / curvature)
-    return C
+
+    def plain(rows: Array, C: Array) -> Array:
+        limit = threshold[rows] if isinstance(threshold, np.ndarray) else threshold
+        return soft_threshold(C - (C @ gram - product[rows]) / curvature, limit / curvature)
+
+    new = minimise_rows(plain, C, 0.0, CODE_STEPS)
+    before = lasso_values(gram, product, C, threshold)
+    worse = np.flatnonzero(lasso_values(gram, product, new, threshold) > before)
+    new[worse] = plain(worse, C[worse])
+    return new
 
 
-def proximal_atoms(target: Array, C: Array, D: Array, weights: Array | float = 1.0) -> Array:
-    """A few projected gradient steps of ``sum_j weights_j |target_j - (C D)_j|^2 / 2``."""
+def best_atoms(target: Array, C: Array, D: Array, weights: Array | float = 1.0) -> Array:
+    """Exact minimisation of ``sum_j weights_j |target_j - (C D)_j|^2`` over one atom after another."""
     weighted = weights * C
     gram, product = weighted.T @ C, weighted.T @ target
-    curvature = STEP_MARGIN * largest_eigenvalue(gram)
-    if curvature <= np.finfo(float).tiny:
-        return D
-    for _ in range(INNER_STEPS):
-        D = project(D - (gram @ D - product) / curvature)
+    D = D.copy()
+    used = np.diag(gram) > np.finfo(float).eps * max(float(np.diag(gram).max()), np.finfo(float).tiny)
+    for atom in np.flatnonzero(used):
+        move = (product[atom] - gram[atom] @ D) / gram[atom, atom]
+        D[atom] = project(D[atom : atom + 1] + move)[0]
     return D
 
 
 @dataclass(frozen=True)
 class SquaredLoss:
-    """``|X - C D - E|^2 / 2 + code_weight |C|_1 + noise_weight R(E)``: proximal alternation."""
+    """``|X - C D - E|^2 / 2 + code_weight |C|_1 + noise_weight R(E)``: alternating minimisation."""
 
     code_weight: float
     penalty: Penalty
@@ -84,7 +101,7 @@ class SquaredLoss:
     def sweep(self, X: Array, C: Array, D: Array) -> tuple[Array, Array]:
         target = X - self.noise(X, C, D)
         C = proximal_codes(target, C, D, self.code_weight)
-        return C, proximal_atoms(target, C, D)
+        return C, best_atoms(target, C, D)
 
     def encode(self, X: Array, D: Array, tol: float, max_iter: int) -> Array:
         curvature = max(largest_eigenvalue(D @ D.T), np.finfo(float).tiny)
@@ -121,7 +138,7 @@ class CappedLoss:
         used = distance <= self.cap
         C = np.where(used, proximal_codes(X, C, D, self.code_weight * distance), 0.0)
         distance = self.distance(X, C, D)
-        return C, proximal_atoms(X, C, D, np.where(distance <= self.cap, 1.0 / distance, 0.0))
+        return C, best_atoms(X, C, D, np.where(distance <= self.cap, 1.0 / distance, 0.0))
 
     def encode(self, X: Array, D: Array, tol: float, max_iter: int) -> Array:
         """Codes of all samples as if there was no cap: it is there to protect the dictionary."""
@@ -178,15 +195,8 @@ class AbsoluteLoss:
         def step(rows: Array, C: Array) -> Array:
             return self.codes(X[rows], C, D)
 
-        start = SquaredLoss(0.0, _NoNoise(), 0.0).encode(X, D, tol, INNER_STEPS)
+        start = proximal_codes(X, np.zeros((len(X), len(D))), D, self.code_weight)
         return minimise_rows(step, start, tol, max_iter, accelerated=False)
-
-
-class _NoNoise(Penalty):
-    """Noise that is always zero."""
-
-    def prox(self, M: Array, t: Any) -> Array:
-        return np.zeros_like(M)
 
 
 def nearest_in_ball(pull: Array, curvature: Array) -> Array:

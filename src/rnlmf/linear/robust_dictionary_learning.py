@@ -19,17 +19,17 @@ from rnlmf.linear.dictionary_losses import (
     CappedLoss,
     SquaredLoss,
     project,
+    proximal_codes,
 )
 from rnlmf.penalties import NOISE_PENALTIES, row_norms
 
 Array = npt.NDArray[Any]
 
 # Automatic weights, for data of unit spread: of the codes, by loss, and of the noise, by penalty.
-CODE_WEIGHTS = {"l2": 0.05, "l1": 0.5, "capped": 0.05}
+# A product of a sample with an atom, and the largest useful weight of "l2" and "l1", grow with sqrt(m).
+CODE_WEIGHTS = {"l2": 0.02, "l1": 0.2, "capped": 0.05}
 NOISE_WEIGHTS = {"l1": 0.1, "l21": 0.1, "l2": 1.0}
 MAX_DEFAULT_ATOMS = 256
-# Of the first codes.
-RIDGE = 1e-5
 # cap="auto", in medians of the distances after the sweeps without a cap.
 RELATIVE_CAP = 3.0
 UNCAPPED_SWEEPS = 10
@@ -43,10 +43,12 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         |X - C D - E|^2 / 2 + code_weight |C|_1 + noise_weight R(E)
 
-    by proximal alternating linearised minimisation [1]_, whose objective never rises, and
-    :meth:`denoise` returns ``X - E``. ``loss="l1"`` has no ``E`` but the loss ``|X - C D|_1`` [2]_, and
-    ``loss="capped"`` the loss ``sum_j min(|x_j - c_j D|, cap)`` [3]_, for wrong samples; both by
-    reweighted least squares, and :meth:`denoise` returns ``C D``.
+    by alternation [1]_: proximal gradient steps for the codes, exact ones for each atom and for the
+    noise, so that the objective never rises. :meth:`denoise` returns ``X - E``.
+
+    ``loss="l1"`` has no ``E`` but the loss ``|X - C D|_1`` [2]_, and ``loss="capped"`` the loss
+    ``sum_j min(|x_j - c_j D|, cap)`` [3]_, for wrong samples; both by reweighted least squares, and
+    :meth:`denoise` returns ``C D``.
 
     Parameters
     ----------
@@ -56,8 +58,8 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         See above. "l1" solves a system of equations for every sample, at a cost of
         ``O(n m d^2)`` for an iteration with ``d`` atoms.
     code_weight : float or "auto"
-        In the unit of the data for "l2", without one for the others. "auto" is 0.05 (0.5 for "l1")
-        for data of unit standard deviation.
+        In the unit of the data for "l2", without one for the others. "auto" is, for data of unit
+        standard deviation, ``0.02 sqrt(m)``, ``0.2 sqrt(m)`` for "l1" and 0.05 for "capped".
     noise_penalty : {"l1", "l21", "l2"}
         ``R`` of ``loss="l2"``: wrong entries, wrong samples, or dense Gaussian noise.
     noise_weight : float or "auto"
@@ -171,8 +173,8 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         start = self._start("_last", (len(X), n_atoms), (n_atoms, X.shape[1]))
         if start is None:
             D = self._first_dictionary(data, n_atoms)
-            # Not from zero: then all of the data would be noise, and stay so.
-            C = np.linalg.solve(D @ D.T + RIDGE * np.eye(n_atoms), D @ data.T).T
+            # Not from zero with noise: then all of the data would be noise, and stay so.
+            C = proximal_codes(data, np.zeros((len(X), n_atoms)), D, loss.code_weight)
         else:
             C, D = start[0] / scale, start[1]
         if self.loss == "capped":
@@ -281,8 +283,10 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _loss(self, scale: float, n_features: int) -> SquaredLoss | AbsoluteLoss | CappedLoss:
         """The loss for data in units of `scale`; a cap only where it is given."""
         unit = scale if self.loss == "l2" else 1.0
-        automatic = self.code_weight == "auto"
-        code_weight = CODE_WEIGHTS[self.loss] if automatic else float(self.code_weight) / unit
+        growth = 1.0 if self.loss == "capped" else n_features**0.5
+        code_weight = CODE_WEIGHTS[self.loss] * growth
+        if self.code_weight != "auto":
+            code_weight = float(self.code_weight) / unit
         self.code_weight_ = code_weight * unit
         if self.loss == "l1":
             return AbsoluteLoss(code_weight)

@@ -54,8 +54,10 @@ class RobustPCA(Denoiser):
         converge to the minimum; or the inexact augmented Lagrangian method [4]_, whose
         parameter grows by `rho` in every iteration.
     mu : float or "auto"
-        First penalty parameter, for data of unit mean magnitude. "auto" is 1/4 for "admm" [1]_,
-        where it is then balanced, and for "ialm" 1.25 over the spectral norm.
+        First penalty parameter, in the inverse unit of the data. "auto" is 1/4 over their mean
+        magnitude for "admm" [1]_, where it is then balanced, and for "ialm" 1.25 over the spectral
+        norm.
+        A number stays fixed in "admm"; a large one with few iterations is early stopping.
     rho : float
         Growth of the parameter in "ialm". Larger than 1.1 is faster and stops short of the minimum:
         with the usual 1.5 the error can be a third larger.
@@ -187,7 +189,7 @@ class RobustPCA(Denoiser):
         last = self._start("_last", X.shape, X.shape, X.shape)
         start = (zero, zero, None) if last is None else (last[0] / scale, last[1] / scale, last[2])
         solve = problem.alternate if self.solver == "admm" else problem.inexact
-        mu = None if self.mu == "auto" else float(self.mu)
+        mu = None if self.mu == "auto" else float(self.mu) * scale
         (L, E, Y), singular_values, objective, converged = solve(
             start, mu, self.rho, self.tol, self.max_iter
         )
@@ -287,6 +289,7 @@ class _Problem:
 
     def alternate(self, start, mu, rho, tol, max_iter):
         """Alternating directions with a balanced penalty parameter."""
+        balance = mu is None
         mu = 0.25 if mu is None else mu
         size = float(np.linalg.norm(self.X)) or 1.0
         L, E, Y = start
@@ -302,7 +305,7 @@ class _Problem:
             dual = float(np.linalg.norm(E - before)) / size
             if max(primal, dual) <= tol:
                 return (L, E, mu * U), values, objective, True
-            factor = balanced(iteration, primal, dual)
+            factor = balanced(iteration, primal, dual) if balance else 1.0
             mu *= factor
             U /= factor
         return (L, E, mu * U), values, objective, False

@@ -22,6 +22,8 @@ Array = npt.NDArray[Any]
 RELATIVE_THRESHOLD = 0.05
 # code_weight="auto", over the mean squared singular value of the data.
 RELATIVE_CODE_WEIGHT = 0.05
+# First penalty parameter, from which it is balanced.
+FIRST_PENALTY = 4.0
 # Alternations between the two factors of a component before the next one.
 INNER_PASSES = 3
 
@@ -150,8 +152,9 @@ class LowRankSubspaceClustering(Denoiser):
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         data = X.astype(np.float64)
-        # In units of the spectral norm neither the steps nor rounding depend on the data's scale.
-        scale = float(np.linalg.norm(data, 2)) or 1.0
+        # In units of the mean singular value the residual X - Z X is of the size of Z, and neither the
+        # steps nor rounding depend on the data's scale.
+        scale = float(np.linalg.norm(data)) / min(data.shape) ** 0.5 or 1.0
         data /= scale
         fit = self._alternate if self.solver == "admm" else self._factorize
         E, objective, converged = fit(data, scale, NOISE_PENALTIES[self.noise_penalty]())
@@ -172,10 +175,11 @@ class LowRankSubspaceClustering(Denoiser):
         self.noise_weight_ = weight / scale
 
         n, r = left.shape
-        mu = 1.0
+        mu = FIRST_PENALTY
         size = float(np.linalg.norm(X)) or 1.0
         start = self._start("_last", (n, r), X.shape, X.shape, (n, r))
-        W, E, U1, U2 = start or (np.zeros((n, r)), np.zeros_like(X), np.zeros_like(X), np.zeros((n, r)))
+        W, E, Y1, Y2 = start or (np.zeros((n, r)), np.zeros_like(X), np.zeros_like(X), np.zeros((n, r)))
+        U1, U2 = Y1 / mu, Y2 / mu
         WB = W @ B
         objective: list[float] = []
         converged = False
@@ -197,7 +201,6 @@ class LowRankSubspaceClustering(Denoiser):
             factor = balanced(iteration, primal, dual)
             mu *= factor
             U1, U2 = U1 / factor, U2 / factor
-        # The scaled multipliers belong to this mu; the next fit begins at mu = 1.
         self._last: Any = (W, E, U1 * mu, U2 * mu) if self.warm_start else None
         self.representation_ = J @ left.T
         return E, objective, converged
