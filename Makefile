@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow bench lint format install clean
+.PHONY: help demo test test-slow bench compare lint format install clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -19,6 +19,10 @@ test-slow: $(VENV)/.dev ## Run the slow tests
 
 bench: $(VENV)/.bench ## Measure speed and accuracy; writes benchmarks/results
 	$(BIN)/python -m benchmarks
+
+compare: $(VENV)/.bench ## Denoising errors of all methods, tuned, beside the paper's (an hour)
+	$(BIN)/python -m benchmarks.methods
+	$(BIN)/python -m benchmarks.column_noise
 
 lint: $(VENV)/.dev ## Check style and types
 	$(BIN)/ruff check .

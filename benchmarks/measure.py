@@ -14,8 +14,15 @@ def seconds(job: Callable[[], object]) -> float:
 
 
 def best_of(jobs: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Least time of each job over `repeats` rounds in which they take turns, after one to warm up."""
-    for job in jobs.values():
+    """Least time of each job over `repeats` rounds in which they take turns.
+
+    A turn is one run that nobody times, which brings the job's data back into the cache, and one that
+    counts.
+    """
+
+    def turn(job: Callable[[], object]) -> float:
         job()
-    rounds = [{name: seconds(job) for name, job in jobs.items()} for _ in range(repeats)]
+        return seconds(job)
+
+    rounds = [{name: turn(job) for name, job in jobs.items()} for _ in range(repeats)]
     return {name: min(times[name] for times in rounds) for name in jobs}

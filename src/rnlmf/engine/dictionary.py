@@ -73,12 +73,12 @@ def newton_direction(gradient: Array, H: Array, shift: float = 0.0) -> Array:
     scale = float(np.abs(np.diag(H)).mean()) or 1.0
     while True:
         try:
-            damped = H + shift * np.eye(len(H))
-            factor = scipy.linalg.cho_factor(damped, lower=True, overwrite_a=True)
+            damped = H + np.diag(np.full(len(H), shift)) if shift > 0.0 else H
+            factor = scipy.linalg.cho_factor(damped, lower=True, check_finite=False)
         except scipy.linalg.LinAlgError:
             shift = max(10.0 * shift, 1e-8 * scale)
         else:
-            direction: Array = scipy.linalg.cho_solve(factor, gradient)
+            direction: Array = scipy.linalg.cho_solve(factor, gradient, check_finite=False)
             return direction
 
 

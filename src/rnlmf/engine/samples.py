@@ -6,6 +6,7 @@ made block by block, so that nothing of the data's size is copied.
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -23,8 +24,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Rows of a block times the floats that one row needs: what fits in a core's share of the cache.
-BLOCK_BYTES = 1 << 20
-GROUP_ROWS = 1024
+BLOCK_BYTES = 3 << 19
+GROUP_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -81,19 +82,23 @@ def block_rows(n_features: int, n_atoms: int, itemsize: int) -> int:
     return int(np.clip(rows, 256, 1024))
 
 
+def number_of_groups(n_samples: int) -> int:
+    """One up to `GROUP_ROWS` samples, then an even number, so that two threads share them alike."""
+    return 1 if n_samples <= GROUP_ROWS else 2 * -(-n_samples // (8 * GROUP_ROWS))
+
+
 def groups(n_samples: int, rows: int) -> Iterator[list[slice]]:
-    """Blocks in groups of about `GROUP_ROWS` samples, the unit of work of a thread.
+    """Blocks of at most `rows` samples in groups of equal size, the unit of work of a thread.
 
     The partition does not depend on the number of threads, and sums are taken in its order, so that
     neither do results.
     """
-    blocks_per_group = max(1, GROUP_ROWS // rows)
-    starts = range(0, n_samples, rows)
-    for first in range(0, len(starts), blocks_per_group):
-        yield [
-            slice(start, min(start + rows, n_samples))
-            for start in starts[first : first + blocks_per_group]
-        ]
+    count = number_of_groups(n_samples)
+    bounds = np.linspace(0, n_samples, count + 1).astype(int)
+    for start, stop in itertools.pairwise(bounds.tolist()):
+        blocks = -(-(stop - start) // rows)
+        edges = np.linspace(start, stop, blocks + 1).astype(int).tolist()
+        yield [slice(first, last) for first, last in itertools.pairwise(edges)]
 
 
 @cache
@@ -129,7 +134,7 @@ def threads(n_threads: int, n_samples: int) -> Iterator[Mapper[Any, Any]]:
 
     There are no more threads than groups of samples.
     """
-    n_threads = min(n_threads, -(-n_samples // GROUP_ROWS))
+    n_threads = min(n_threads, number_of_groups(n_samples))
     with _thread_controller().limit(limits=1, user_api="blas"):
         if n_threads == 1:
             yield map

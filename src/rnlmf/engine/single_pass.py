@@ -176,10 +176,10 @@ class Iteration:
         )
         statistics = self.passes.run(run_map, model, momentum, store)
         # From the codes as they are, not as they should be: their rounding then counts squared.
-        gram_kernel = self.K_D + self.problem.code_weight * np.eye(len(self.K_D))
+        gram = statistics.code_gram
         objective = (
             statistics.loss
-            + 0.5 * float(np.sum(statistics.code_gram * gram_kernel))
+            + 0.5 * float(np.vdot(gram, self.K_D) + self.problem.code_weight * np.trace(gram))
             + self.problem.noise_weight * statistics.noise
             + self.problem.dictionary_value(self.K_D)
         )
