@@ -15,6 +15,7 @@ The methods below take data **in units of** ``sigma``: the callers divide by it 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +29,7 @@ Array = npt.NDArray[Any]
 WORKING_MEMORY = 4
 
 
-class Kernel(BaseEstimator):  # type: ignore[misc]
+class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     """Base class: a subclass gives :meth:`lift`, :meth:`f`, :meth:`slope` and :meth:`slope_of_value`.
 
     Parameters
@@ -47,28 +48,28 @@ class Kernel(BaseEstimator):  # type: ignore[misc]
         if self.sigma is not None and not (np.isfinite(self.sigma) and self.sigma > 0):
             raise ValueError(f"sigma={self.sigma!r} of the kernel must be positive or None.")
 
+    @abstractmethod
     def lift(self, Y: Array, *, atoms: bool) -> Array:
         """Coordinates in which the kernel's argument is a plain inner product.
 
         ``lift(Y, atoms=False) @ lift(D, atoms=True).T`` is ``u(Y, D)``.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def f(self, u: Array, out: Array | None = None) -> Array:
         """Kernel value from its argument."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slope(self, u: Array) -> Array:
         """Derivative ``f'(u)``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slope_of_value(self, k: Array) -> Array:
         """Derivative as a function of the kernel value, on the branch where ``u >= 0`` (or RBF)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def self_argument(self, Y: Array) -> Array:
         """``u(y, y)`` of every row."""
-        raise NotImplementedError
 
     def argument(self, Y: Array, D: Array) -> Array:
         """``u(y_i, d_j)`` of all pairs of rows."""

@@ -7,6 +7,7 @@ here). ``prox(M, t)`` is the minimiser of ``|Z - M|_F^2 / 2 + t R(Z)``.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -69,7 +70,7 @@ def singular_value_threshold(M: Array, t: float) -> Array:
     return shrink_singular_values(M, t)[0]
 
 
-class Penalty(BaseEstimator):  # type: ignore[misc]
+class Penalty(BaseEstimator, ABC):  # type: ignore[misc]
     """Base class of the penalties on codes and noise.
 
     Attributes
@@ -84,16 +85,16 @@ class Penalty(BaseEstimator):  # type: ignore[misc]
     by_row: ClassVar[bool] = True
 
     def row_values(self, Z: Array) -> Array:
-        """Value of every row."""
-        raise NotImplementedError
+        """Value of every row, of a penalty that is a sum over rows."""
+        raise TypeError(f"{type(self).__name__} is not a sum over rows.")
 
     def value(self, Z: Array) -> float:
         """``R(Z)``."""
         return float(self.row_values(Z).sum(dtype=np.float64))
 
+    @abstractmethod
     def prox(self, M: Array, t: Any) -> Array:
         """Proximal operator; ``t`` is a number or a column with one number per row."""
-        raise NotImplementedError
 
     def remainder(self, M: Array, t: Array, out: Array) -> Array:
         """``M - prox(M, t)``, into ``out`` (which may be ``M`` itself)."""
@@ -157,7 +158,7 @@ class Nuclear(Penalty):
         return singular_value_threshold(M, float(t))
 
 
-class FeaturePenalty(BaseEstimator):  # type: ignore[misc]
+class FeaturePenalty(BaseEstimator, ABC):  # type: ignore[misc]
     """Penalty on the dictionary's image in feature space, a function of ``K_D = K(D, D)``.
 
     Its gradient with respect to ``K_D``, doubled, joins the Gram matrix of the codes: the loss has
@@ -165,13 +166,13 @@ class FeaturePenalty(BaseEstimator):  # type: ignore[misc]
     of both at once.
     """
 
+    @abstractmethod
     def value(self, K_D: Array) -> float:
         """``R(D)``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def gram(self, K_D: Array) -> Array:
         """Twice the derivative of the value with respect to ``K_D``."""
-        raise NotImplementedError
 
 
 class FeatureL2(FeaturePenalty):

@@ -6,7 +6,7 @@ import pytest
 from rnlmf.engine import Units
 from rnlmf.engine.arithmetic import Motion, NumpyArithmetic, choose_arithmetic
 from rnlmf.engine.rows import LEAST_WEIGHT
-from rnlmf.penalties import L1, L2, L21, Penalty
+from rnlmf.penalties import L1, L2, L21, Penalty, soft_threshold
 
 needs_numba = pytest.mark.skipif(not importlib.util.find_spec("numba"), reason="numba is absent")
 UNITS = Units(np.array([0.5, -1.0, 2.0, 0.0]), 1.7)
@@ -87,6 +87,9 @@ def test_fused_arithmetic_agrees_with_numpy(penalty, dtype, atol, store, block):
 
 class Huber(Penalty):
     """Not one of the compiled penalties."""
+
+    def prox(self, M, t):
+        return M / (1.0 + t) + soft_threshold(M, 1.0 + t) * t / (1.0 + t)
 
 
 @needs_numba
