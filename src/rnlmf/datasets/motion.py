@@ -70,13 +70,13 @@ class Motion:
     def arranged(self, bones: dict[str, int]) -> Array:
         """Columns of the given bones, in their order."""
         starts = dict(zip(self.bones, np.cumsum([0, *self.bones.values()]), strict=False))
-        columns = []
+        columns: list[int] = []
         for bone, count in bones.items():
             if self.bones.get(bone) != count:
                 found = f"it has {self.bones[bone]}" if bone in self.bones else "there is no such bone"
                 raise ValueError(f"The layout wants {count} channels of bone {bone!r}, but {found}.")
             columns.extend(range(starts[bone], starts[bone] + count))
-        return self.data[:, columns]
+        return np.take(self.data, columns, axis=1)
 
 
 def read_amc(path: str | os.PathLike[str]) -> Motion:
