@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rnlmf.linear.robust_kernel_pca import RobustKernelPCA
     from rnlmf.linear.robust_pca import RobustPCA
     from rnlmf.persistence import load, save
+    from rnlmf.scaled import ScaledRNLMF
     from rnlmf.subspace.low_rank import LowRankSubspaceClustering
     from rnlmf.subspace.sparse import SparseSubspaceClustering
 
@@ -26,6 +27,7 @@ _HOME = {
     "RobustDictionaryLearning": "linear.robust_dictionary_learning",
     "RobustKernelPCA": "linear.robust_kernel_pca",
     "RobustPCA": "linear.robust_pca",
+    "ScaledRNLMF": "scaled",
     "SparseSubspaceClustering": "subspace.sparse",
     "factorize": "factorization",
     "load": "persistence",
@@ -40,6 +42,7 @@ __all__ = [
     "RobustDictionaryLearning",
     "RobustKernelPCA",
     "RobustPCA",
+    "ScaledRNLMF",
     "SparseSubspaceClustering",
     "factorize",
     "load",

@@ -30,7 +30,8 @@ class ArrayFile:
 def read_npy(path: Path, *, transpose: bool = False) -> Dataset:
     """A NumPy file."""
     try:
-        array = np.load(path, allow_pickle=False)
+        with open(path, "rb") as file:
+            array = np.load(file, allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
         raise FileError(path, _reason(error, "NumPy file")) from error
     if not isinstance(array, np.ndarray):
@@ -41,7 +42,8 @@ def read_npy(path: Path, *, transpose: bool = False) -> Dataset:
 def read_npz(path: Path, *, key: str | None = None, transpose: bool = False) -> Dataset:
     """One array of a NumPy archive; the others are kept."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # NumPy leaves a file that it opened itself open when it is damaged.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             content = {name: archive[name] for name in archive.files}
     except (ValueError, EOFError, OSError, zipfile.BadZipFile, AttributeError) as error:
         raise FileError(path, _reason(error, "NumPy archive")) from error
@@ -63,7 +65,7 @@ def read_mat(path: Path, *, key: str | None = None, transpose: bool = False) -> 
 
 
 def _reason(error: Exception, what: str) -> str:
-    if "allow_pickle" in str(error):
+    if "Object arrays" in str(error):
         return "holds Python objects, which are not loaded; save numbers."
     return f"is not a {what}, or cut off."
 

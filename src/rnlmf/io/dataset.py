@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,21 @@ class Dataset:
         """Height, width and, if there are several, channels, where a sample is an image."""
         return self.sample_shape if self.kind == IMAGES else None
 
+    def selected(self, names: list[str], reason: str) -> Dataset:
+        """The features of these names, in this order; the others are passed through."""
+        if names == self.names:
+            return self
+        positions = [self.names.index(name) for name in names]
+        others = {name: reason for name in self.names if name not in names}
+        return replace(
+            self,
+            values=self.values[:, positions],
+            names=names,
+            sample_shape=(len(names),),
+            source=self.source.selected(positions),
+            untouched=self.untouched | others,
+        )
+
 
 def working_values(original: Array) -> Array:
     """Numbers to compute with: floats as they are, small integers in single precision."""
@@ -89,13 +104,18 @@ def working_values(original: Array) -> Array:
     return original.astype(np.float32 if exact_in_single else np.float64)
 
 
+def differing(new: Array, old: Array) -> Array:
+    """Entries that are not the same; a missing one equals a missing one."""
+    return (new != old) & ~(np.isnan(new) & np.isnan(old))
+
+
 def with_changes(original: Array, values: Array, *, full_precision: bool = False) -> Array:
     """`original` with the entries that differ in `values`, in its own type.
 
     Repaired entries of whole numbers are rounded, and kept in the type's range. With
     `full_precision` whole numbers become double precision instead.
     """
-    changed = values != working_values(original)
+    changed = differing(values, working_values(original))
     if original.dtype.kind in "iub":
         if full_precision:
             return np.where(changed, values, original).astype(np.float64)

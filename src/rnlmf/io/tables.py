@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnlmf.io.dataset import TABLE, Dataset, FileError, need, numbered, with_changes
+from rnlmf.io.dataset import TABLE, Dataset, FileError, differing, need, numbered, with_changes
 
 Array = npt.NDArray[Any]
 
@@ -45,6 +45,10 @@ class Table:
     arrow: Any
     columns: list[int]
     style: Style | None = None
+
+    def selected(self, positions: list[int]) -> Table:
+        """With some of the features only; the other columns are passed through."""
+        return replace(self, columns=[self.columns[position] for position in positions])
 
 
 def _arrow(purpose: str = "Reading and writing tables") -> Any:
@@ -76,7 +80,9 @@ def read_text(
             names = [cell.strip() for cell in first] if header else numbered(n_fields)
             body = rows if header else itertools.chain([first], rows)
             while chunk := list(itertools.islice(body, CHUNK_ROWS)):
-                chunks.append([arrow.array(cells, arrow.string()) for cells in zip(*chunk, strict=True)])
+                chunks.append(
+                    [arrow.array(cells, arrow.string()) for cells in zip(*chunk, strict=True)]
+                )
     except UnicodeDecodeError as error:
         raise FileError(path, f"is not text in UTF-8 (byte {error.start}).") from error
     except csv.Error as error:
@@ -338,15 +344,13 @@ def updated(dataset: Dataset, values: Array, *, full_precision: bool) -> Table:
             columns = {"sample": np.array(dataset.sample_names, dtype=object), **columns}
         return Table(arrow.table(columns), list(range(len(columns))))
     new = table.arrow
-    changed = values != dataset.values
+    changed = differing(values, dataset.values)
     for feature, column in enumerate(table.columns):
         if not changed[:, feature].any():
             continue
         cells, numbers = new.column(column), values[:, feature]
         if table.style is not None:
-            repaired = _repaired_text(
-                cells, numbers, changed[:, feature], table.style, full_precision
-            )
+            repaired = _repaired_text(cells, numbers, changed[:, feature], table.style, full_precision)
         else:
             repaired = _repaired_column(cells, numbers, full_precision)
         new = new.set_column(column, new.schema.field(column).with_type(repaired.type), repaired)

@@ -1,0 +1,156 @@
+"""``rnlmf denoise`` and ``rnlmf apply``."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import typer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import InvalidParameterError
+
+from rnlmf import RNLMF, ScaledRNLMF, load, save
+from rnlmf.cli.console import Talk
+from rnlmf.cli.options import Fitting, Reading, Writing, parameters
+from rnlmf.io import Dataset, FileError, outputs, read, write
+from rnlmf.io.dataset import MOTION, TABLE
+from rnlmf.report.findings import find, in_words
+
+Array = npt.NDArray[Any]
+
+PENALTIES = {"entries": "l1", "samples": "l21", "dense": "l2"}
+# Set by options of their own, or by the command itself.
+RESERVED = ("callback", "random_state", "n_jobs", "noise_penalty")
+
+
+def denoise_file(
+    source: Path, reading: Reading, fitting: Fitting, writing: Writing, talk: Talk
+) -> None:
+    """Fit a model to a file, and write the file without its noise."""
+    allowed = [name for name in RNLMF._get_param_names() if name not in RESERVED]
+    chosen = parameters(fitting.settings, allowed)
+    writing.check(source)
+    with talk.doing(f"reading {source}"):
+        dataset = read(source, **asdict(reading))
+    _tell_untouched(dataset, talk)
+    with talk.fitting() as callback:
+        inner = RNLMF(
+            **chosen,
+            noise_penalty=PENALTIES[fitting.noise],
+            random_state=fitting.seed,
+            n_jobs=fitting.jobs,
+            callback=callback,
+        )
+        scale = dataset.kind == TABLE if fitting.scale is None else fitting.scale
+        model = ScaledRNLMF(inner) if scale else inner
+        _fit(model, dataset)
+    if _has_names(dataset):
+        model.feature_names_in_ = np.array(dataset.names, dtype=object)
+    _finish(model, dataset, writing, talk)
+
+
+def apply_model(
+    model_file: Path, source: Path, reading: Reading, jobs: int | None, writing: Writing, talk: Talk
+) -> None:
+    """Write a file without its noise, by a model that was fitted before."""
+    model = load(model_file)
+    if not hasattr(model, "denoise"):
+        raise FileError(model_file, f"is a {type(model).__name__}, which does not treat new samples.")
+    writing.check(source)
+    with talk.doing(f"reading {source}"):
+        dataset = matched(read(source, **asdict(reading)), model, model_file)
+    _tell_untouched(dataset, talk)
+    inner = getattr(model, "estimator_", model)
+    inner.n_jobs = jobs
+    _finish(model, dataset, writing, talk)
+
+
+def matched(dataset: Dataset, model: Any, model_file: Path) -> Dataset:
+    """The dataset with the features of the model, by name if both have names."""
+    wanted = getattr(model, "feature_names_in_", None)
+    width = model.n_features_in_
+    if wanted is None or not _has_names(dataset):
+        if dataset.values.shape[1] != width:
+            raise FileError(
+                dataset.path,
+                f"has {dataset.values.shape[1]} features, but the model {model_file} has {width}.",
+            )
+        return dataset
+    missing = [name for name in wanted if name not in dataset.names]
+    if missing:
+        raise FileError(
+            dataset.path,
+            f"has no column {missing[0]!r}, which the model {model_file} needs ({len(missing)} of "
+            f"{width} are missing).",
+        )
+    if dataset.kind == MOTION and list(wanted) != dataset.names:
+        raise FileError(
+            dataset.path, f"has other bones than the model {model_file}, or in another order."
+        )
+    return dataset.selected([str(name) for name in wanted], "not in the model")
+
+
+def _has_names(dataset: Dataset) -> bool:
+    return dataset.kind in (TABLE, MOTION)
+
+
+def _tell_untouched(dataset: Dataset, talk: Talk) -> None:
+    if dataset.untouched:
+        columns = ", ".join(f"{name or '(unnamed)'} ({why})" for name, why in dataset.untouched.items())
+        talk.note(f"left alone: {columns}")
+
+
+def _fit(model: Any, dataset: Dataset) -> None:
+    n = len(dataset.values)
+    if n < 2:
+        raise FileError(dataset.path, f"has {n} sample; a structure cannot be learned from it.")
+    with warnings.catch_warnings():
+        # Said in words with the findings.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            model.fit(dataset.values)
+        except InvalidParameterError as error:
+            raise typer.BadParameter(str(error), param_hint="--set") from error
+        except ValueError as error:
+            raise FileError(dataset.path, str(error).partition("\n")[0]) from error
+
+
+def _clean(model: Any, dataset: Dataset) -> Array:
+    with warnings.catch_warnings():
+        # The columns are those of the model, in its order.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        try:
+            return model.denoise(dataset.values)
+        except ValueError as error:
+            raise FileError(dataset.path, str(error).partition("\n")[0]) from error
+
+
+def _finish(model: Any, dataset: Dataset, writing: Writing, talk: Talk) -> None:
+    """Clean, write everything, and say what was found."""
+    with talk.doing("cleaning"):
+        clean = _clean(model, dataset)
+        findings = find(model, dataset.values, clean)
+    with talk.doing("writing"), outputs() as files:
+        write(
+            dataset,
+            clean,
+            files.path(writing.output),
+            like=writing.output,
+            full_precision=writing.full_precision,
+        )
+        if writing.model is not None:
+            about = {"source": dataset.path.name, "kind": dataset.kind}
+            save(model, files.path(writing.model), about=about)
+    written = {"output": writing.output, "model": writing.model, "report": writing.report}
+    paths = {name: str(path) for name, path in written.items() if path is not None}
+    facts = {
+        **findings.as_dict(dataset.names, dataset.sample_names),
+        "untouched_columns": list(dataset.untouched),
+        **paths,
+    }
+    sentences = in_words(findings, dataset.names, dataset.sample_names)
+    talk.answer([*sentences, *(f"{name}: {path}" for name, path in paths.items())], facts)
