@@ -145,6 +145,20 @@ def _finish(model: Any, dataset: Dataset, writing: Writing, talk: Talk) -> None:
         if writing.model is not None:
             about = {"source": dataset.path.name, "kind": dataset.kind}
             save(model, files.path(writing.model), about=about)
+        if writing.report is not None:
+            from rnlmf.report import write_report
+
+            write_report(
+                files.path(writing.report),
+                model,
+                dataset.values,
+                clean=clean,
+                image_shape=dataset.image_shape,
+                feature_names=dataset.names,
+                sample_names=dataset.sample_names,
+                untouched=dataset.untouched,
+                title=f"What rnlmf did to {dataset.path.name}",
+            )
     written = {"output": writing.output, "model": writing.model, "report": writing.report}
     paths = {name: str(path) for name, path in written.items() if path is not None}
     facts = {
@@ -152,5 +166,6 @@ def _finish(model: Any, dataset: Dataset, writing: Writing, talk: Talk) -> None:
         "untouched_columns": list(dataset.untouched),
         **paths,
     }
-    sentences = in_words(findings, dataset.names, dataset.sample_names)
+    feature = "feature" if dataset.image_shape is None else "pixel"
+    sentences = in_words(findings, dataset.names, dataset.sample_names, feature)
     talk.answer([*sentences, *(f"{name}: {path}" for name, path in paths.items())], facts)

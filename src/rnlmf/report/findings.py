@@ -158,18 +158,20 @@ def count(number: int, thing: str, plural: str | None = None) -> str:
     return f"{number:,} {thing if number == 1 else plural or thing + 's'}"
 
 
-def in_words(findings: Findings, names: list[str], sample_names: list[str] | None) -> list[str]:
-    """The findings as sentences."""
+def in_words(
+    findings: Findings, names: list[str], sample_names: list[str] | None, feature: str = "feature"
+) -> list[str]:
+    """The findings as sentences; `feature` is what to call one, for example a pixel."""
     n, m = findings.shape
     samples = sample_names or [str(i) for i in range(n)]
-    sentences = [f"The data are {count(n, 'sample')} of {count(m, 'feature')}."]
+    sentences = [f"The data are {count(n, 'sample')} of {count(m, feature)}."]
     if findings.n_large:
         sentences.append(
             f"{count(findings.n_large, 'entry', 'entries')} "
             f"({percent(findings.n_large / (n * m))}) in {count(findings.n_samples_hit, 'sample')} "
             f"({percent(findings.n_samples_hit / n)}) did not fit the structure of the rest and "
             f"{'was' if findings.n_large == 1 else 'were'} repaired; the typical repair is "
-            f"{findings.typical_size:.2g} standard deviations of its feature."
+            f"{findings.typical_size:.2g} standard deviations of its {feature}."
         )
     else:
         sentences.append(
@@ -190,7 +192,7 @@ def in_words(findings: Findings, names: list[str], sample_names: list[str] | Non
             f"{names[i]} ({percent(findings.feature_share[i])})" for i in findings.worst_features()
         )
         worst = ", ".join(samples[i] for i in findings.worst_samples())
-        sentences.append(f"Worst hit: feature {features}; sample {worst}.")
+        sentences.append(f"Worst hit: {feature} {features}; sample {worst}.")
     return [*sentences, certainty(findings)]
 
 
