@@ -66,7 +66,7 @@ class Outcome:
     metrics : dict
         Errors in per cent, or whatever the task measures.
     seconds : float
-        Time of the cell.
+        Processor time of the cell.
     code : str
         Fingerprint of the code that computed it.
     """

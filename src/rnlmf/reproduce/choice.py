@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,23 +19,27 @@ def point(grid: Grid, position: dict[str, int]) -> Point:
 def next_points(grid: Grid, known: dict[Point, float]) -> list[Point]:
     """Points of the grid whose errors are needed next; none when the best is found.
 
-    From the grid's start one goes to the best neighbour, along one axis by one step, until there is none
-    that is better: the same care for every method, at a fraction of the cost of the whole grid. It depends
-    on nothing but the errors that are known, so that it can go on where it was stopped.
+    From the grid's start one goes to a better neighbour, one step along one axis after the other, until
+    there is none: the same care for every method, at a fraction of the cost of the whole grid. It
+    depends on nothing but the errors that are known, so that it can go on where it was stopped.
     """
     first = {name: choice.values.index(choice.start) for name, choice in grid.items()}
     if point(grid, first) not in known:
         return [point(grid, first)]
-    position = first
-    while True:
-        around = {point(grid, other): other for other in _neighbours(grid, position)}
+    position, unchanged = first, 0
+    for axis in itertools.cycle(grid):
+        around = {point(grid, other): other for other in _neighbours(grid, position, axis)}
         unknown = [other for other in around if other not in known]
         if unknown:
             return unknown
-        best = min(around, key=known.__getitem__, default=None)
-        if best is None or known[best] >= known[point(grid, position)]:
-            return []
-        position = around[best]
+        best = min(around, key=known.__getitem__, default=point(grid, position))
+        if known[best] < known[point(grid, position)]:
+            position, unchanged = around[best], 0
+        else:
+            unchanged += 1
+        if unchanged == len(grid):
+            break
+    return []
 
 
 def best_point(known: dict[Point, float]) -> Point:
@@ -42,8 +47,7 @@ def best_point(known: dict[Point, float]) -> Point:
     return min(known, key=known.__getitem__)
 
 
-def _neighbours(grid: Grid, position: dict[str, int]) -> Iterator[dict[str, int]]:
-    for name, index in position.items():
-        for other in (index - 1, index + 1):
-            if 0 <= other < len(grid[name].values):
-                yield {**position, name: other}
+def _neighbours(grid: Grid, position: dict[str, int], axis: str) -> Iterator[dict[str, int]]:
+    for other in (position[axis] - 1, position[axis] + 1):
+        if 0 <= other < len(grid[axis].values):
+            yield {**position, axis: other}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rnlmf.reproduce import spec
 from rnlmf.reproduce.results import Results, paper_value
@@ -78,7 +79,7 @@ def falls_until(results: Results, size: int) -> Verdict | None:
         for row in experiment.rows
         if (summary := results.get(experiment, row, "RNLMF, l2")) is not None
     ]
-    pairs = list(zip(found, found[1:], strict=False))
+    pairs = list(pairwise(found))
     cases = [
         (f"d {a} to {b} ({x:.2f} to {y:.2f})", y < x if b <= size else y <= 1.1 * x)
         for (a, x), (b, y) in pairs
@@ -100,7 +101,7 @@ def faster_with_momentum(results: Results) -> Verdict | None:
                         values[min(49, len(values) - 1)]
                     )
     moderate = [eta for eta in sorted(early) if eta <= 0.7]
-    pairs = list(zip(moderate, moderate[1:], strict=False))
+    pairs = list(pairwise(moderate))
     cases = [
         (f"eta {a:g} to {b:g} ({early[a]:.5g} to {early[b]:.5g})", early[b] <= early[a])
         for a, b in pairs

@@ -216,11 +216,11 @@ def _save(figure: Any, path: Path) -> None:
 # File, the experiments it shows, how it is drawn, and the paper's caption.
 FIGURES: dict[str, tuple[tuple[Experiment, ...], Callable[[Results, Path], None], str]] = {
     "figure1": ((spec.FIGURE_1A, spec.FIGURE_1B), figure1, "RNLMF with different R(C) (Figure 1)"),
-    "figure2": ((spec.FIGURE_2,), figure2, "Influence of η in the optimization (Figure 2)"),
+    "figure2": ((spec.FIGURE_2,), figure2, "Influence of eta in the optimization (Figure 2)"),
     "figure3": (
         (spec.FIGURE_3A, spec.FIGURE_3B),
         figure3,
-        "Influence of λ_C, λ_E, σ and d (Figure 3)",
+        "Influence of lambda_C, lambda_E, sigma and d (Figure 3)",
     ),
     "figure4": ((spec.FIGURE_4,), figure4, "RMSE on synthetic data (Figure 4)"),
     "figure5": ((spec.FIGURE_5,), figure5, "RMSE against the magnitude of the noise (Figure 5)"),

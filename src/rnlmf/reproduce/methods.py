@@ -1,12 +1,12 @@
 """The methods of the experiments: how each is built, and from which values its parameters are chosen.
 
-A method that is named in an experiment but is not in `METHODS` shows the paper's value and an empty cell;
-adding it is one entry here.
+A method that is named in an experiment but is not in `METHODS` shows the paper's value and an empty
+cell; adding it is one entry here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,8 @@ LINEAR_ATOMS = {
 }
 NEIGHBOURS = {"coil20": 15, "ar": 15, "yale_b": 5, "coil100": 5}
 # Kernel widths that occur in the paper, over the mean distance.
+# Multiples of a weight that suits the data, where the paper has no grid.
+POWERS = tuple(2.0**power for power in range(-4, 5))
 SCALES = [0.5, 1.0, 1.5, 2.0, 3.0, 5.0]
 
 
@@ -72,7 +74,7 @@ class Method:
     cluster_grid: Callable[[Problem], Grid] | None = None
 
 
-def choose(values: tuple[Any, ...] | list[Any], start: Any) -> Choice:
+def choose(values: Iterable[Any], start: Any) -> Choice:
     """Short for :class:`Choice`."""
     return Choice(tuple(values), start)
 
@@ -116,7 +118,7 @@ def our_grid(problem: Problem) -> Grid:
         grid |= {
             "kernel_scale": choose([1.0], 1.0),
             "code_weight": choose([1e-3, 5e-3, 1e-2], 1e-2),
-            "threshold": choose(tuple(0.05 * 2.0**power for power in range(-4, 5)), 0.05),
+            "threshold": choose((0.05 * power for power in POWERS), 0.05),
         }
     elif problem.kind == "synthetic":
         # The authors' program goes below the printed grid, which begins at 3e-4.
@@ -170,7 +172,7 @@ def rpca_grid(problem: Problem) -> Grid:
     if problem.kind == "mocap":
         return {"factor": choose([1.0, 1.5, 2.0, 2.5], 1.5)}
     if problem.noise == "columns":
-        return {"factor": choose(2.0 ** np.arange(-4.0, 5.0), 1.0)}
+        return {"factor": choose(POWERS, 1.0)}
     return {"factor": choose([0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0], 1.5)}
 
 
@@ -200,8 +202,8 @@ def rdl_grid(problem: Problem) -> Grid:
         sizes = choose([LINEAR_ATOMS[problem.data]], LINEAR_ATOMS[problem.data])
     return {
         "n_components": sizes,
-        "factor": choose([0.025, 0.05, 0.1, 0.2, 0.4, 0.8], 0.2),
         "ratio": choose([0.1, 0.25, 0.5, 1.0, 2.5, 5.0], 1.0),
+        "factor": choose([0.025, 0.05, 0.1, 0.2, 0.4, 0.8], 0.2),
     }
 
 
@@ -229,11 +231,11 @@ def lrr_grid(problem: Problem) -> Grid:
     """The paper says "carefully tuned"."""
     if problem.data == "coil100":
         return {
-            "factor": choose([0.05, 0.1, 0.2, 0.4], 0.2),
             "code_factor": choose([0.003, 0.01, 0.03, 0.1, 0.3], 0.03),
+            "factor": choose([0.05, 0.1, 0.2, 0.4], 0.2),
         }
     if problem.noise == "columns":
-        return {"factor": choose(2.0 ** np.arange(-4.0, 5.0), 1.0)}
+        return {"factor": choose(POWERS, 1.0)}
     return {"factor": choose([0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0], 2.0)}
 
 
@@ -247,7 +249,7 @@ def ssc(X: Array, problem: Problem, seed: int, factor: float = 12.0, **parameter
 def ssc_grid(problem: Problem) -> Grid:
     """The paper says "carefully tuned"."""
     if problem.noise == "columns":
-        return {"factor": choose(8.0 * 2.0 ** np.arange(-4.0, 5.0), 8.0)}
+        return {"factor": choose((8.0 * power for power in POWERS), 8.0)}
     return {"factor": choose([1.5, 3.0, 6.0, 12.0, 24.0, 48.0], 12.0)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from rnlmf import datasets
 
 Array = npt.NDArray[Any]
 
-LOADERS = {
+LOADERS: dict[str, Callable[[], Any]] = {
     "coil20": datasets.load_coil20,
     "coil100": datasets.load_coil100,
     "yale_b": datasets.load_extended_yale_b,

@@ -37,6 +37,8 @@ def write(
     (folder / "tables").mkdir(parents=True, exist_ok=True)
     (folder / "figures").mkdir(exist_ok=True)
     frame = pd.DataFrame(results.records())
+    if len(frame):
+        frame["paper"] = frame["paper"].astype(float)
     frame.to_csv(folder / "results.csv", index=False)
     frame.to_parquet(folder / "results.parquet", index=False)
 
@@ -48,8 +50,8 @@ def write(
     codes = results.codes()
     if len(codes) > 1:
         page.text(
-            f"The cells of this run come from {len(codes)} states of the code (column `code` of results.csv): "
-            "those that an earlier run had cached were not computed again."
+            f"The cells of this run come from {len(codes)} states of the code (column `code` of "
+            "results.csv): those that an earlier run had cached were not computed again."
         )
     page.heading("What the paper claims, and what holds here")
     page.list([str(verdict) for verdict in all_claims(results)])

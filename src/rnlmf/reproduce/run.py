@@ -32,8 +32,8 @@ def run(
 ) -> Path:
     """Compute the paper's tables and figures, and write them beside the paper's values.
 
-    Every fit is kept in the `cache` as soon as it is done: a run that is stopped, or killed, goes on where it
-    was. Rows whose data are absent are left empty; the synthetic part needs no data.
+    Every fit is kept in the `cache` as soon as it is done: a run that is stopped, or killed, goes on
+    where it was. Rows whose data are absent are left empty; the synthetic part needs no data.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ def run(
     quick : bool
         Few seeds and fewer rows, in minutes instead of hours.
     mode : {"paper", "auto", "both"}
-        "paper": parameters are chosen from grids on the error, as the paper does. "auto": the library's own
-        settings, which see no truth.
+        "paper": parameters are chosen from grids on the error, as the paper does. "auto": the library's
+        own settings, which see no truth.
     seeds : int or None
-        Instead of the 20 of a full run, or the few of a quick one. Slow methods get fewer; the tables say
-        how many.
+        Instead of the 20 of a full run, or the few of a quick one. Slow methods get fewer; the tables
+        say how many.
     jobs : int or None
         Processes. None: one for every core.
     out : path
@@ -80,7 +80,7 @@ def run(
     settings = {
         "run": f"{size}, mode {mode}, {'usual' if seeds is None else seeds} seeds",
         "experiments": ", ".join(experiment.name for experiment in experiments),
-        "time of this run": f"{duration(time.perf_counter() - started)} with {jobs or cpu_count()} processes "
-        "(cells of earlier runs are not computed again)",
+        "time of this run": f"{duration(time.perf_counter() - started)} with {jobs or cpu_count()} "
+        "processes (cells of earlier runs are not computed again)",
     }
     return report.write(Results(tracks, store), experiments, folder, settings)

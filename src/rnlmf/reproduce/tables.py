@@ -12,7 +12,7 @@ from rnlmf.reproduce.paper import COMPLEXITIES
 from rnlmf.reproduce.results import Results, Summary, paper_value
 from rnlmf.reproduce.spec import Experiment
 
-EMPTY = "–"
+EMPTY = "-"
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def settings_table(experiment: Experiment, results: Results, mode: str) -> Table
             lines.append(
                 [*line, method, chosen or "automatic", str(summary.seeds), f"{summary.seconds:.1f}"]
             )
-    header = [*names, "method", "parameters", "seeds", "seconds of a fit"]
+    header = [*names, "method", "parameters", "seeds", "processor seconds"]
     return Table(f"{experiment.name}-settings-{mode}", "What was run", header, lines, [])
 
 
@@ -211,7 +211,6 @@ def _tex(text: str) -> str:
         "^": r"\^{}",
         "²": r"$^2$",
         "±": r"$\pm$",
-        "–": "--",
     }.items():
         text = text.replace(plain, escaped)
     return text

@@ -123,9 +123,9 @@ TASKS: dict[str, Callable[[Cell, Instance], Result]] = {
 def perform(cell: Cell) -> tuple[Outcome, dict[str, Array]]:
     """Do what the cell says."""
     drawn = cell.problem.load(cell.seed)
-    started = time.perf_counter()
+    started = time.process_time()
     with warnings.catch_warnings():
         # The tables say how many iterations were allowed.
         warnings.simplefilter("ignore", ConvergenceWarning)
         metrics, arrays = TASKS[cell.task](cell, drawn)
-    return Outcome(metrics, time.perf_counter() - started, code_fingerprint()), arrays
+    return Outcome(metrics, time.process_time() - started, code_fingerprint()), arrays

@@ -1,4 +1,4 @@
-"""A track is one method on one row of one experiment: first its parameters are chosen, then the seeds run."""
+"""A track is one method on one row of one experiment: its parameters are chosen, then the seeds run."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ Lookup = Callable[[Cell], Outcome | None]
 
 # Parameters are chosen on this seed.
 TUNING_SEED = 0
+# In a quick run nothing is chosen on these.
+LARGE = ("coil100",)
 # Fits that a choice typically takes, for the estimate of the time left.
 USUAL_CHOICE = 6
 
@@ -30,10 +32,11 @@ class Track:
     method: str
     mode: str
     seeds: int
+    quick: bool = False
 
     @property
     def given(self) -> dict[str, Any]:
-        """Parameters that are not chosen."""
+        """Parameters that the experiment gives, or the values from which it lets choose."""
         return {**self.experiment.given.get(self.method, {}), **dict(self.row.parameters)}
 
     def grid(self) -> Grid:
@@ -44,12 +47,21 @@ class Track:
         make_grid = method.cluster_grid if self.experiment.task == "cluster" else method.grid
         assert make_grid is not None
         grid = make_grid(self.row.problem)
-        if not self.experiment.tuned:
-            grid = {name: Choice((choice.start,), choice.start) for name, choice in grid.items()}
-        fixed = {name: Choice((value,), value) for name, value in self.given.items()}
-        if "noise_weight" in fixed:
+        searched = set(grid)
+        if not self.experiment.tuned or (self.quick and self.row.problem.data in LARGE):
+            searched = set()
+        elif self.quick:
+            # The last one is the weight of the noise, which matters most.
+            searched = {list(grid)[-1]}
+        grid = {
+            name: choice if name in searched else Choice((choice.start,), choice.start)
+            for name, choice in grid.items()
+        }
+        for name, value in self.given.items():
+            grid[name] = value if isinstance(value, Choice) else Choice((value,), value)
+        if "noise_weight" in self.given:
             grid.pop("threshold", None)
-        return grid | fixed
+        return grid
 
     def cell(self, task: str, parameters: Point, seed: int) -> Cell:
         """A cell of this track."""
@@ -123,7 +135,7 @@ def make_tracks(
                         continue
                     count = trials(method, row.problem, experiment, size, seeds)
                     if count:
-                        tracks.append(Track(experiment, row, method, mode, count))
+                        tracks.append(Track(experiment, row, method, mode, count, size == "quick"))
     return tracks
 
 
