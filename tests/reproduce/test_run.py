@@ -146,11 +146,22 @@ def test_parallel_is_the_same_as_one_after_the_other(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "match"), [({"mode": "best"}, "mode"), ({"seeds": 0}, "seeds"), ({"jobs": 0}, "jobs")]
+    ("options", "match"),
+    [
+        ({"mode": "best"}, "mode"),
+        ({"seeds": 0}, "seeds"),
+        ({"jobs": 0}, "jobs"),
+        ({"methods": ["PCA"]}, "no PCA"),
+    ],
 )
 def test_bad_options(tmp_path, options, match):
     with pytest.raises(ValueError, match=match):
         run(["small"], out=tmp_path, **options)
+
+
+def test_only_some_methods(tmp_path):
+    small_run(tmp_path, quick=True, mode="auto", methods=["RNLMF"])
+    assert set(pd.read_csv(tmp_path / "results.csv").method) == {"RNLMF"}
 
 
 def test_names():

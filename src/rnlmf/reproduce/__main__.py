@@ -17,6 +17,7 @@ def command(
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds and rows: minutes.")] = False,
     mode: Annotated[str, typer.Option(help="paper, auto or both.")] = "both",
     seeds: Annotated[int | None, typer.Option(help="Number of seeds.")] = None,
+    methods: Annotated[list[str] | None, typer.Option(help="Only this; may be repeated.")] = None,
     jobs: Annotated[
         int | None, typer.Option(help="Processes; one for every core if not given.")
     ] = None,
@@ -34,6 +35,7 @@ def command(
             quick=quick,
             mode=mode,
             seeds=seeds,
+            methods=methods or None,
             jobs=jobs,
             out=out,
             cache=cache,

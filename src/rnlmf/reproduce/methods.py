@@ -30,6 +30,8 @@ LINEAR_ATOMS = {
     "mocap_56_06": 31,
 }
 NEIGHBOURS = {"coil20": 15, "ar": 15, "yale_b": 5, "coil100": 5}
+# Noise of images: lambda_E sigma^2, in standard deviations of the data.
+THRESHOLDS = (0.0125, 0.018, 0.025, 0.035, 0.05, 0.07, 0.1, 0.14)
 # Kernel widths that occur in the paper, over the mean distance.
 # Multiples of a weight that suits the data, where the paper has no grid.
 POWERS = tuple(2.0**power for power in range(-4, 5))
@@ -128,11 +130,13 @@ def our_grid(problem: Problem) -> Grid:
             "noise_weight": choose([5e-5, 1e-4, 2e-4, 3e-4, 5e-4, 1e-3, 2e-3], 2e-4),
         }
     else:
-        first = 1.0 if problem.data.startswith("coil") else 1.5
+        objects = problem.data.startswith("coil")
+        large = problem.data == "coil100"
         grid |= {
-            "kernel_scale": choose(SCALES, first),
-            "code_weight": choose([1e-3, 5e-3, 1e-2], 1e-2 if first == 1.0 else 1e-3),
-            "threshold": choose([0.0125, 0.018, 0.025, 0.035, 0.05, 0.07, 0.1, 0.14], 0.05),
+            "max_iter": choose([100 if large else 300], 100 if large else 300),
+            "kernel_scale": choose(SCALES, 1.0 if objects else 1.5),
+            "code_weight": choose([1e-3, 5e-3, 1e-2], 1e-2 if objects else 1e-3),
+            "threshold": choose(THRESHOLDS, 0.025 if large else 0.05),
         }
     return grid
 

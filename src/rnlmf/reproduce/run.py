@@ -24,6 +24,7 @@ def run(
     quick: bool = False,
     mode: str = "both",
     seeds: int | None = None,
+    methods: Iterable[str] | None = None,
     jobs: int | None = None,
     out: PathLike = "rnlmf-results",
     cache: PathLike | None = None,
@@ -47,6 +48,8 @@ def run(
     seeds : int or None
         Instead of the 20 of a full run, or the few of a quick one. Slow methods get fewer; the tables
         say how many.
+    methods : iterable of str or None
+        Only these; None means all.
     jobs : int or None
         Processes. None: one for every core.
     out : path
@@ -73,6 +76,12 @@ def run(
     experiments = spec.find(names)
     size = "quick" if quick else "full"
     tracks = make_tracks(experiments, MODES if mode == "both" else (mode,), size, seeds)
+    if methods is not None:
+        methods = set(methods)
+        unknown = methods - {method for experiment in experiments for method in experiment.methods}
+        if unknown:
+            raise ValueError(f"methods: these experiments have no {', '.join(sorted(unknown))}.")
+        tracks = [track for track in tracks if track.method in methods]
     folder = Path(out)
     store = Store(Cache(folder / ".cells" if cache is None else cache))
     if compute:
