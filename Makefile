@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow bench compare lint format install clean
+.PHONY: help demo test test-slow bench compare reproduce lint format install clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -23,6 +23,9 @@ bench: $(VENV)/.bench ## Measure speed and accuracy; writes benchmarks/results
 compare: $(VENV)/.bench ## Denoising errors of all methods, tuned, beside the paper's (an hour)
 	$(BIN)/python -m benchmarks.methods
 	$(BIN)/python -m benchmarks.column_noise
+
+reproduce: $(VENV)/.reproduce ## Every table and figure of the paper, quickly (half an hour); writes docs/results
+	$(BIN)/python -m rnlmf.reproduce --quick --out docs/results
 
 lint: $(VENV)/.dev ## Check style and types
 	$(BIN)/ruff check .
@@ -49,6 +52,10 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.reproduce: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[reproduce]'
+	@touch $@
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
