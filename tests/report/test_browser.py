@@ -52,9 +52,16 @@ def tab_names(page):
 
 
 @pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_every_tab_shows_something_and_fits(look, name, scheme, viewport):
+@pytest.mark.parametrize(
+    ("viewport", "scheme"),
+    [
+        pytest.param(DESKTOP, "light", id="desktop-light"),
+        pytest.param(PHONE, "dark", id="phone-dark"),
+        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=pytest.mark.slow),
+        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.slow),
+    ],
+)
+def test_every_tab_shows_something_and_fits(look, name, viewport, scheme):
     with look(name, viewport, scheme) as page:
         for tab in tab_names(page):
             page.click(f"#tab-{tab}")

@@ -195,3 +195,27 @@ def demo(
     from rnlmf.cli.demo import main
 
     main(folder)
+
+
+@app.command(
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+@command
+def reproduce(context: typer.Context) -> None:
+    """Compute the paper's tables and figures, beside the paper's values.
+
+    [bold]Example[/bold]
+
+      rnlmf reproduce --quick
+    """
+    from rnlmf.io.dataset import need
+
+    # The options are those of the module, which is too heavy to import for a line of help.
+    need("joblib", "reproduce", "This command")
+    need("pandas", "reproduce", "This command")
+    from rnlmf.reproduce.__main__ import command as run
+
+    inner = typer.Typer(add_completion=False)
+    inner.command()(run)
+    inner(context.args, prog_name="rnlmf reproduce")
