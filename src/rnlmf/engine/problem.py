@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import lapack
 
-from rnlmf.kernels import Kernel
+from rnlmf.kernels import RBF, Kernel
 from rnlmf.penalties import L2, FeaturePenalty, Nuclear, Penalty
 
 Array = npt.NDArray[Any]
@@ -46,7 +46,8 @@ class Problem:
     @property
     def fast_rows(self) -> bool:
         """Whether a sample's noise has the closed step of the RBF kernel with linear codes."""
-        return self.kernel.stationary and self.linear_codes
+        # Not `isinstance`: a kernel derived from it has another slope.
+        return type(self.kernel) is RBF and self.linear_codes
 
     def atom_kernel(self, D: Array) -> Array:
         """``K_D = K(D, D)`` in double precision."""

@@ -1,0 +1,112 @@
+"""Configuration of the documentation."""
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+warnings.filterwarnings("ignore", category=UserWarning, message=".*non-interactive.*")
+
+import rnlmf  # noqa: E402
+
+HERE = Path(__file__).parent
+GENERATED = HERE / "_build" / "extra"
+
+project = "rnlmf"
+author = "the rnlmf developers"
+copyright = "the rnlmf developers, BSD-3-Clause"
+version = release = rnlmf.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "results/*/**", "gallery/*.ipynb", "gallery/*.json"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+nitpicky = False
+
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_default_options = {"members": True, "inherited-members": False}
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "rnlmf"
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
+html_extra_path = [str(GENERATED)]
+html_show_sourcelink = False
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 6,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {"index": []}
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "ExampleTitleSortKey",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "abort_on_example_error": True,
+    "image_srcset": ["2x"],
+    "min_reported_time": 10,
+}
+
+
+def command_help() -> None:
+    """Write what every command says of itself, for the page of the command line."""
+    environment = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb"}
+    for name in ("", "denoise", "apply", "cluster", "info", "demo", "reproduce"):
+        words = [sys.executable, "-m", "rnlmf", *([name] if name else []), "--help"]
+        result = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+        if result.returncode:
+            raise RuntimeError(result.stderr)
+        lines = [line.rstrip() for line in result.stdout.strip().splitlines()]
+        (GENERATED.parent / f"help-{name or 'rnlmf'}.txt").write_text("\n".join(lines) + "\n")
+
+
+def example_report() -> None:
+    """Write the report that the documentation links to."""
+    from sklearn.datasets import load_digits
+
+    from rnlmf import RNLMF
+    from rnlmf.datasets import salt_and_pepper
+    from rnlmf.report import write_report
+
+    noisy = salt_and_pepper(load_digits().data, random_state=0)
+    model = RNLMF(256, random_state=0).fit(noisy)
+    write_report(
+        GENERATED / "digits-report.html", model, noisy, image_shape=(8, 8), title="Digits, cleaned"
+    )
+
+
+def prepare(_app: object) -> None:
+    """Make what the pages include, before they are read."""
+    GENERATED.mkdir(parents=True, exist_ok=True)
+    command_help()
+    example_report()
+
+
+def setup(app):
+    """Hook into the build."""
+    app.connect("builder-inited", prepare, priority=100)
