@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rnlmf.cluster import RNLMFClustering
     from rnlmf.estimators import RNLMF, RNLMFDenoiser
     from rnlmf.factorization import Factorization, factorize
     from rnlmf.linear.robust_dictionary_learning import RobustDictionaryLearning
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from rnlmf.linear.robust_pca import RobustPCA
     from rnlmf.persistence import load, save
     from rnlmf.scaled import ScaledRNLMF
+    from rnlmf.subspace.least_squares import LeastSquaresSubspaceClustering
     from rnlmf.subspace.low_rank import LowRankSubspaceClustering
     from rnlmf.subspace.sparse import SparseSubspaceClustering
 
@@ -22,7 +24,9 @@ __version__ = "0.1.0"
 _HOME = {
     "RNLMF": "estimators",
     "Factorization": "factorization",
+    "LeastSquaresSubspaceClustering": "subspace.least_squares",
     "LowRankSubspaceClustering": "subspace.low_rank",
+    "RNLMFClustering": "cluster",
     "RNLMFDenoiser": "estimators",
     "RobustDictionaryLearning": "linear.robust_dictionary_learning",
     "RobustKernelPCA": "linear.robust_kernel_pca",
@@ -37,7 +41,9 @@ _HOME = {
 __all__ = [
     "RNLMF",
     "Factorization",
+    "LeastSquaresSubspaceClustering",
     "LowRankSubspaceClustering",
+    "RNLMFClustering",
     "RNLMFDenoiser",
     "RobustDictionaryLearning",
     "RobustKernelPCA",
