@@ -45,7 +45,8 @@ DictionaryDisplay.from_estimator(model, image_shape=(8, 8))
 
 from rnlmf.metrics import relative_rmse
 
-print(f"relative error {relative_rmse(digits, noisy):.3f} before, {relative_rmse(digits, clean):.3f} after")
+before, after = relative_rmse(digits, noisy), relative_rmse(digits, clean)
+print(f"relative error {before:.3f} before, {after:.3f} after")
 
 # %%
 # A folder of images

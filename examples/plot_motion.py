@@ -23,7 +23,9 @@ pace = 1 + 0.5 * np.sin(phase / 17)
 waves = np.column_stack([pace * f(k * phase) for k in (1, 2, 3) for f in (np.sin, np.cos)])
 angles = waves @ rng.normal(size=(6, n_channels)) * rng.uniform(2, 12, n_channels)
 spikes = rng.random(angles.shape) < 0.05
-walk = Motion(angles + spikes * rng.normal(scale=40, size=angles.shape), CMU_BONES, np.arange(n_frames) + 1)
+walk = Motion(
+    angles + spikes * rng.normal(scale=40, size=angles.shape), CMU_BONES, np.arange(n_frames) + 1
+)
 
 # %%
 # Files
@@ -59,7 +61,9 @@ from rnlmf.plotting import DenoisingDisplay
 channel = motion.channels.index("lfemur.1")
 display = DenoisingDisplay(motion.data, clean, feature=channel, feature_names=motion.channels)
 display.plot().ax_.set_xlim(0, 300)
-print(f"error {relative_rmse(angles, motion.data):.3f} before, {relative_rmse(angles, clean):.3f} after")
+print(
+    f"error {relative_rmse(angles, motion.data):.3f} before, {relative_rmse(angles, clean):.3f} after"
+)
 
 # %%
 # From the shell:

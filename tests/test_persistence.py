@@ -26,8 +26,8 @@ SETTINGS = {
 
 def short(model):
     """The estimator with few iterations."""
-    name = next(name for name in model.get_params() if name.endswith("max_iter"))
-    return model.set_params(**{name: 3})
+    limits = [name for name in model.get_params() if name.endswith("max_iter")]
+    return model.set_params(**dict.fromkeys(limits, 3))
 
 
 @pytest.fixture

@@ -156,6 +156,61 @@ def apply(
 
 @app.command(epilog=EXIT_CODES)
 @command
+def cluster(
+    input: o.Input,
+    n_clusters: Annotated[
+        int | None,
+        typer.Option(
+            "--clusters", "-k", metavar="K", min=1, help="How many; found by itself if not given."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="Write the clusters: .csv, .tsv or .parquet (a table gets a column more), or .npy.",
+        ),
+    ] = None,
+    report: o.Report = None,
+    scale: o.Scale = None,
+    settings: o.Settings = None,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    skip: o.Skip = None,
+    delimiter: o.Delimiter = None,
+    decimal: o.Decimal = ".",
+    key: o.Key = None,
+    transpose: o.Transpose = False,
+    image_shape: o.ImageShape = None,
+    overwrite: o.Overwrite = False,
+    quiet: o.Quiet = False,
+    as_json: o.AsJson = False,
+) -> None:
+    """Find groups of samples, in spite of gross errors.
+
+    [bold]Examples[/bold]
+
+      rnlmf cluster noisy.csv -k 3 -o clusters.csv
+      rnlmf cluster faces/ --report report.html
+    """
+    from rnlmf.cli.cluster import cluster_file
+
+    cluster_file(
+        input,
+        n_clusters,
+        output,
+        report,
+        o.Reading.of(skip, delimiter, decimal, key, transpose, image_shape),
+        o.Fitting("entries", scale, tuple(settings or ()), seed, jobs),
+        overwrite,
+        Talk(quiet, as_json),
+    )
+
+
+@app.command(epilog=EXIT_CODES)
+@command
 def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Data or a model.", show_default=False)],
     skip: o.Skip = None,

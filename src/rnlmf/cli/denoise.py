@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import typer
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import InvalidParameterError
 
 from rnlmf import RNLMF, ScaledRNLMF, load, save
 from rnlmf.cli.console import Talk
+from rnlmf.cli.fitting import fit, one_line, tell_untouched
 from rnlmf.cli.options import Fitting, Reading, Writing, parameters
 from rnlmf.io import Dataset, FileError, outputs, read, write
 from rnlmf.io.dataset import MOTION, TABLE
@@ -36,7 +34,7 @@ def denoise_file(
     writing.check(source)
     with talk.doing(f"reading {source}"):
         dataset = read(source, **asdict(reading))
-    _tell_untouched(dataset, talk)
+    tell_untouched(dataset, talk)
     with talk.fitting() as callback:
         inner = RNLMF(
             **chosen,
@@ -47,7 +45,7 @@ def denoise_file(
         )
         scale = dataset.kind == TABLE if fitting.scale is None else fitting.scale
         model = ScaledRNLMF(inner) if scale else inner
-        _fit(model, dataset)
+        fit(model, dataset.values, dataset.path)
     if _has_names(dataset):
         model.feature_names_in_ = np.array(dataset.names, dtype=object)
     _finish(model, dataset, writing, talk)
@@ -63,7 +61,7 @@ def apply_model(
     writing.check(source)
     with talk.doing(f"reading {source}"):
         dataset = matched(read(source, **asdict(reading)), model, model_file)
-    _tell_untouched(dataset, talk)
+    tell_untouched(dataset, talk)
     inner = getattr(model, "estimator_", model)
     inner.n_jobs = jobs
     _finish(model, dataset, writing, talk)
@@ -98,27 +96,6 @@ def _has_names(dataset: Dataset) -> bool:
     return dataset.kind in (TABLE, MOTION)
 
 
-def _tell_untouched(dataset: Dataset, talk: Talk) -> None:
-    if dataset.untouched:
-        columns = ", ".join(f"{name or '(unnamed)'} ({why})" for name, why in dataset.untouched.items())
-        talk.note(f"left alone: {columns}")
-
-
-def _fit(model: Any, dataset: Dataset) -> None:
-    n = len(dataset.values)
-    if n < 2:
-        raise FileError(dataset.path, f"has {n} sample; a structure cannot be learned from it.")
-    with warnings.catch_warnings():
-        # Said in words with the findings.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        try:
-            model.fit(dataset.values)
-        except InvalidParameterError as error:
-            raise typer.BadParameter(str(error), param_hint="--set") from error
-        except ValueError as error:
-            raise FileError(dataset.path, str(error).partition("\n")[0]) from error
-
-
 def _clean(model: Any, dataset: Dataset) -> Array:
     with warnings.catch_warnings():
         # The columns are those of the model, in its order.
@@ -126,7 +103,7 @@ def _clean(model: Any, dataset: Dataset) -> Array:
         try:
             return model.denoise(dataset.values)
         except ValueError as error:
-            raise FileError(dataset.path, str(error).partition("\n")[0]) from error
+            raise one_line(error, dataset.path) from error
 
 
 def _finish(model: Any, dataset: Dataset, writing: Writing, talk: Talk) -> None:

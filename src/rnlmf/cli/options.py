@@ -192,6 +192,7 @@ class Writing:
     def check(self, source: Path) -> None:
         """Refuse, before any work is done, what could not be written."""
         from rnlmf.io import FileError, check_target
+        from rnlmf.io.dataset import check_parent
 
         check_target(self.output, source, overwrite=self.overwrite)
         if self.report is not None and self.report.suffix.lower() not in (".html", ".htm"):
@@ -201,10 +202,7 @@ class Writing:
         for name, path in named.items():
             if path is None:
                 continue
-            if not path.absolute().parent.is_dir():
-                raise FileError(path, f"there is no folder {path.absolute().parent}.")
-            if path.is_dir():
-                raise FileError(path, "is a folder.")
+            check_parent(path)
             other = seen.setdefault(path.resolve(), name)
             if other != name:
                 raise FileError(path, f"is both {other} and {name}.")

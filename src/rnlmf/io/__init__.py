@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from rnlmf.io import arrays, images, motion, tables
 from rnlmf.io.atomic import Outputs, outputs
-from rnlmf.io.dataset import IMAGES, Dataset, FileError
+from rnlmf.io.dataset import IMAGES, Dataset, FileError, check_parent
 
 __all__ = ["Dataset", "FileError", "Outputs", "check_target", "outputs", "read", "write"]
 
@@ -106,15 +106,15 @@ def _as_images(dataset: Dataset, shape: tuple[int, ...]) -> Dataset:
 def check_target(path: str | Path, source: Path | None = None, *, overwrite: bool = False) -> None:
     """Refuse an output that could not be written, or that is the input, before any work is done."""
     path = Path(path)
-    if not path.absolute().parent.is_dir():
+    if not _is_folder(path):
+        check_parent(path)
+    elif not path.absolute().parent.is_dir():
         raise FileError(path, f"there is no folder {path.absolute().parent}.")
     if source is not None and not overwrite and path.exists() and path.samefile(source):
         raise FileError(path, "is the input; pass --overwrite to replace it.")
     if _is_folder(path):
         if path.is_dir() and any(path.iterdir()) and not overwrite:
             raise FileError(path, "is a folder with files; pass --overwrite to replace those it has.")
-    elif path.is_dir():
-        raise FileError(path, "is a folder, but its name is that of a file.")
     elif path.suffix.lower() not in SUFFIXES:
         raise FileError(path, f"has an unknown format; there are {READABLE}.")
 

@@ -42,6 +42,14 @@ def need(module: str, extra: str, purpose: str) -> Any:
         ) from missing
 
 
+def check_parent(path: Path) -> None:
+    """Refuse an output file whose folder does not exist, or that is a folder itself."""
+    if not path.absolute().parent.is_dir():
+        raise FileError(path, f"there is no folder {path.absolute().parent}.")
+    if path.is_dir():
+        raise FileError(path, "is a folder, but its name is that of a file.")
+
+
 @dataclass(frozen=True)
 class Dataset:
     """Samples as rows, with what is needed to write them back as they came.

@@ -369,3 +369,25 @@ def typed(table: Table) -> Table:
         numbers = compute.cast(texts, arrow.int64() if whole else arrow.float64())
         result = result.set_column(column, result.column_names[column], numbers)
     return Table(result, table.columns)
+
+
+def write_labels(dataset: Dataset, labels: Array, path: Path) -> None:
+    """Clusters: a table gets a column more, anything else one row per sample."""
+    if path.suffix.lower() == ".npy":
+        np.save(path, labels)
+        return
+    arrow = _arrow()
+    if isinstance(dataset.source, Table):
+        table = dataset.source
+        taken = table.arrow.column_names
+        names = itertools.chain(["cluster"], (f"cluster_{i}" for i in itertools.count(2)))
+        name = next(name for name in names if name not in taken)
+        column = labels.astype(str) if table.style is not None else labels
+        table = replace(table, arrow=table.arrow.append_column(name, arrow.array(column)))
+    else:
+        samples = dataset.sample_names or [str(i) for i in range(len(labels))]
+        table = Table(arrow.table({"sample": samples, "cluster": labels}), [])
+    if path.suffix.lower() == ".parquet":
+        write_parquet(typed(table), path)
+    else:
+        write_text(table, path)

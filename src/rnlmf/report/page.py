@@ -14,7 +14,7 @@ from rnlmf.io.atomic import outputs
 from rnlmf.io.dataset import need, numbered
 from rnlmf.report import sections
 from rnlmf.report.findings import Findings, count, find, in_words, percent
-from rnlmf.report.sections import Section, Story
+from rnlmf.report.sections import Section, Story, factorization
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -29,6 +29,8 @@ def write_report(
     feature_names: list[str] | None = None,
     sample_names: list[str] | None = None,
     labels: Any = None,
+    embedding: Any = None,
+    remarks: list[str] | None = None,
     untouched: dict[str, str] | None = None,
     title: str | None = None,
 ) -> None:
@@ -53,6 +55,10 @@ def write_report(
         By default those of the data frame.
     labels : array of int or None
         Cluster of every sample.
+    embedding : array of shape (n_samples, n_dimensions) or None
+        Where the map places the samples; None: the cleaned samples themselves.
+    remarks : list of str or None
+        Sentences to put before the findings.
     untouched : dict or None
         Columns that were left alone, and why.
     title : str or None
@@ -79,19 +85,20 @@ def write_report(
         model=model,
         X=values,
         clean=clean,
-        findings=find(model, values, clean),
+        findings=find(factorization(model), values, clean),
         names=feature_names,
         sample_names=sample_names,
         image_shape=image_shape,
         labels=None if labels is None else np.asarray(labels),
+        embedding=None if embedding is None else np.asarray(embedding),
         untouched=untouched or {},
     )
-    page = render(story, title or "What rnlmf found")
+    page = render(story, title or "What rnlmf found", remarks or [])
     with outputs() as files:
         files.path(Path(path)).write_text(page, encoding="utf-8")
 
 
-def render(story: Story, title: str) -> str:
+def render(story: Story, title: str, remarks: list[str]) -> str:
     """The page as text."""
     jinja = need("jinja2", "cli", "A report")
     offline = need("plotly.offline", "cli", "A report")
@@ -106,7 +113,7 @@ def render(story: Story, title: str) -> str:
         title=title,
         subtitle=f"{_model_in_words(story)} · rnlmf {version} · {today}",
         version=version,
-        words=in_words(story.findings, story.names, story.sample_names, story.feature_word),
+        words=remarks + in_words(story.findings, story.names, story.sample_names, story.feature_word),
         figures=_figures(story.findings),
         sections=parts,
         content=safe(_embedded(_content(parts))),
@@ -130,7 +137,7 @@ def _content(parts: list[Section]) -> dict[str, Any]:
 
 
 def _model_in_words(story: Story) -> str:
-    atoms = count(len(story.model.components_), "atom")
+    atoms = count(len(story.factorization.components_), "atom")
     return f"{type(story.model).__name__} with {atoms}"
 
 

@@ -36,6 +36,11 @@ CLUSTER_COLOURS = (
 )
 
 
+def factorization(model: Any) -> Any:
+    """The model that has dictionary and objective: itself, or what a clustering is built on."""
+    return getattr(model, "factorization_", model)
+
+
 @dataclass(frozen=True)
 class Story:
     """Everything that the page tells about."""
@@ -49,6 +54,12 @@ class Story:
     image_shape: tuple[int, ...] | None
     labels: Array | None
     untouched: dict[str, str]
+    embedding: Array | None = None
+
+    @property
+    def factorization(self) -> Any:
+        """The model that has the dictionary."""
+        return factorization(self.model)
 
     def sample_name(self, i: int) -> str:
         """A name for reading."""
@@ -98,14 +109,12 @@ class Section:
 
 def all_sections(story: Story) -> list[Section]:
     """The tabs of the page, in order."""
-    return [
-        before_and_after(story),
-        where(story),
-        dictionary(story),
-        sample_map(story),
-        convergence(story),
-        settings(story),
-    ]
+    parts = [before_and_after, where, dictionary, sample_map, convergence, settings]
+    if story.labels is not None:
+        # Clusters are what was asked for.
+        parts.remove(sample_map)
+        parts.insert(0, sample_map)
+    return [part(story) for part in parts]
 
 
 def numbers(values: Any, digits: int = 5) -> Any:
@@ -361,7 +370,7 @@ def _by_sample(section: Section, findings: Findings) -> None:
 def dictionary(story: Story) -> Section:
     """Atoms as images or as a heat map."""
     section = Section("dictionary", "Dictionary")
-    atoms = np.asarray(story.model.components_)
+    atoms = np.asarray(story.factorization.components_)
     shown = atoms[np.linspace(0, len(atoms) - 1, min(len(atoms), MAX_ATOMS)).astype(int)]
     part = f"{len(shown)} of {len(atoms)} atoms" if len(shown) < len(atoms) else f"{len(atoms)} atoms"
     caption = f"{part}: the typical samples by which the others are described."
@@ -406,9 +415,12 @@ def sample_map(story: Story) -> Section:
     if min(story.clean.shape) < 2:
         return section
     rows = story.some_samples(MAX_MAP, worst=0.2)
+    points = story.clean if story.embedding is None else story.embedding
     spread = np.where(story.findings.spread > 0.0, story.findings.spread, 1.0)
-    unit = 1.0 if story.image_shape is not None else spread
-    scaled = (story.clean[rows] - story.clean[rows].mean(axis=0)) / unit
+    unit = spread if points is story.clean and story.image_shape is None else 1.0
+    scaled = (points[rows] - points[rows].mean(axis=0)) / unit
+    if scaled.shape[1] < 2:
+        scaled = np.column_stack([scaled, np.zeros(len(scaled))])
     left, values, _ = np.linalg.svd(scaled, full_matrices=False)
     plane = left[:, :2] * values[:2]
     held = float(np.sum(values[:2] ** 2) / max(np.sum(values**2), np.finfo(float).tiny))
@@ -436,6 +448,9 @@ def sample_map(story: Story) -> Section:
             some = [names[i] for i in chosen]
             data.append(_points(plane[chosen], some, marker, common, f"cluster {label}"))
     part = "All samples" if len(rows) == len(story.X) else f"{len(rows):,} of {len(story.X):,} samples"
+    what = (
+        "after cleaning" if story.embedding is None else "in the embedding that was cut into clusters"
+    )
     section.chart(
         "map",
         data,
@@ -444,10 +459,29 @@ def sample_map(story: Story) -> Section:
             "yaxis": {"title": {"text": "second component"}},
             "showlegend": story.labels is not None,
         },
-        "scatter plot of the cleaned samples",
-        f"{part} after cleaning, in the plane that holds most of their variance, {percent(held)}.",
+        "scatter plot of the samples" + (" by cluster" if story.labels is not None else ""),
+        f"{part} {what}, in the plane that holds most of their variance, {percent(held)}.",
     )
     section.parts[-1]["tall"] = True
+    if story.labels is not None:
+        numbers_of, sizes = np.unique(story.labels, return_counts=True)
+        section.parts.append(
+            {
+                "kind": "table",
+                "heads": ["cluster", "samples", "share", "entries repaired"],
+                "rows": [
+                    (
+                        str(label),
+                        f"{size:,}",
+                        percent(size / len(story.labels)),
+                        percent(float(story.findings.sample_share[story.labels == label].mean())),
+                    )
+                    for label, size in zip(numbers_of, sizes, strict=True)
+                ][:MAX_BARS],
+                "caption": "The clusters, the largest first.",
+                "numbers": True,
+            }
+        )
     return section
 
 
@@ -466,7 +500,7 @@ def _points(plane: Array, names: list[str], marker: Any, common: Any, name: str)
 def convergence(story: Story) -> Section:
     """The objective over the iterations."""
     section = Section("convergence", "Convergence")
-    objective = np.asarray(story.model.objective_, dtype=float)
+    objective = np.asarray(story.factorization.objective_, dtype=float)
     if len(objective) == 0:
         return section
     ended = "and had settled" if story.findings.converged else "and had not settled"
