@@ -21,7 +21,7 @@ browser: $(VENV)/.dev ## Get a headless Chromium for the tests of the report, if
 	@sh tests/report/get_browser.sh $(BIN)/python
 
 docs: $(VENV)/.docs ## Build the documentation, running all examples; warnings are errors
-	$(BIN)/python -m sphinx -b html -W --keep-going -j auto docs docs/_build/html
+	$(BIN)/python -m sphinx -b html -W --keep-going docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
 bench: $(VENV)/.bench ## Measure speed and accuracy; writes benchmarks/results

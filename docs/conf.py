@@ -15,6 +15,7 @@ import rnlmf  # noqa: E402
 
 HERE = Path(__file__).parent
 GENERATED = HERE / "_build" / "extra"
+GENERATED.mkdir(parents=True, exist_ok=True)
 
 project = "rnlmf"
 author = "the rnlmf developers"
@@ -100,9 +101,22 @@ def example_report() -> None:
     )
 
 
+def formulas_are_literal(_app, _what, _name, _object, _options, lines):
+    """Show an indented formula of a docstring as it stands."""
+    result: list[str] = []
+    for line in lines:
+        before = next((other for other in reversed(result) if other.strip()), "")
+        deeper = len(line) - len(line.lstrip()) > len(before) - len(before.lstrip())
+        formula = line.strip() and result and not result[-1].strip() and deeper
+        if formula and "|" in line and not before.rstrip().endswith("::"):
+            margin = " " * (len(before) - len(before.lstrip()))
+            result += [f"{margin}::", ""]
+        result.append(line)
+    lines[:] = result
+
+
 def prepare(_app: object) -> None:
     """Make what the pages include, before they are read."""
-    GENERATED.mkdir(parents=True, exist_ok=True)
     command_help()
     example_report()
 
@@ -110,3 +124,4 @@ def prepare(_app: object) -> None:
 def setup(app):
     """Hook into the build."""
     app.connect("builder-inited", prepare, priority=100)
+    app.connect("autodoc-process-docstring", formulas_are_literal, priority=100)

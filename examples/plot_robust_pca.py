@@ -15,7 +15,7 @@ import numpy as np
 from rnlmf.datasets import corrupt_entries
 
 rng = np.random.default_rng(0)
-n, m = 500, 30
+n, m = 300, 30
 flat = rng.normal(size=(n, 3)) @ rng.normal(size=(3, m))
 angle = rng.uniform(0, 2 * np.pi, n)
 curved = np.column_stack([f(k * angle) for k in range(1, 16) for f in (np.cos, np.sin)])

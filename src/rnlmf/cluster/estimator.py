@@ -144,7 +144,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         eigenvalues over the largest. Above 0.5 it can be trusted; near 0 another number is as good.
     affinity_matrix_ : sparse array of shape (n_samples, n_samples) or (n_samples, n_landmarks)
         The graph.
-    embedding_ : array of shape (n_samples, n_clusters_)
+    embedding_ : array of shape (n_samples, n_clusters)
         Eigenvectors, their rows of unit length.
     eigenvalues_ : array
         Largest eigenvalues of the normalised graph.
