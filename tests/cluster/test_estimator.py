@@ -113,7 +113,7 @@ def test_the_number_of_clusters_is_found(model, curves):
 @pytest.mark.parametrize("count", [1, 5])
 def test_confidence_is_high_where_the_number_is_clear(model, count, rng):
     X = 0.3 * rng.standard_normal((60 * count, 5)) + np.repeat(10 * np.eye(5)[:count], 60, axis=0)
-    model = clone(model).set_params(n_landmarks=30).fit(X)
+    model = clone(model).set_params(n_landmarks=60).fit(X)
     assert model.n_clusters_ == count
     assert model.n_clusters_confidence_ > 0.5
 
