@@ -95,7 +95,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     The affinities are ``A = C (C^T C + gamma I)^-1 C^T``, the solution of a least-squares
     representation of the codes by each other. The defaults differ from the paper, whose settings depend
     on the data: they were chosen once and are the same for all data. The paper's are, for example for
-    COIL-20, ``RNLMFClustering(20, n_components=256, kernel_scale=1.0, noise_weight=5e-4,
+    COIL-20, ``RNLMFClustering(20, n_components=256, kernel_scale=1.0, noise_weight=5e-4, order="paper",
     links="direct", affinity="least-squares", affinity_weight=0.01, n_neighbors=15,
     assign_labels="kmeans", least_share=0)``.
 
@@ -143,6 +143,8 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     noise_weight : float or "auto"
         ``lambda_E``. "auto" sets the threshold above which a residual is noise to 5% of the data's
         standard deviation.
+    order : {"auto", "single-pass", "paper"}
+        Order of the updates; see :class:`RNLMF`.
     fit_samples : int or None
         The dictionary, and the landmarks, are learnt from at most this many samples, drawn at random.
         None: from all.
@@ -213,6 +215,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         "code_weight": [Interval(Real, 0, None, closed="neither")],
         "noise_penalty": [StrOptions({"l1", "l21"})],
         "noise_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "order": [StrOptions({"auto", "single-pass", "paper"})],
         "fit_samples": [Interval(Integral, 2, None, closed="left"), None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -238,6 +241,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         code_weight=1e-2,
         noise_penalty="l1",
         noise_weight="auto",
+        order="auto",
         fit_samples=FIT_SAMPLES,
         max_iter=300,
         tol=3e-4,
@@ -260,6 +264,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         self.code_weight = code_weight
         self.noise_penalty = noise_penalty
         self.noise_weight = noise_weight
+        self.order = order
         self.fit_samples = fit_samples
         self.max_iter = max_iter
         self.tol = tol
@@ -363,6 +368,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
             noise_penalty=self.noise_penalty,
             noise_weight=weight,
             init="random",
+            order=self.order,
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
