@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
@@ -16,23 +17,27 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rnlmf.cluster.affinity import (
+    between_parts,
     gram,
     least_squares_factor,
     neighbour_graph,
+    over_columns,
     row_chunks,
     scale_rows,
+    shared_neighbours,
     strongest,
     unit_rows,
 )
-from rnlmf.cluster.assign import assign
+from rnlmf.cluster.assign import cut
 from rnlmf.cluster.labels import (
+    EXTRA_VECTORS,
     LABEL_CONSTRAINTS,
     Spectrum,
     canonical_order,
     check_n_clusters,
     spectrum,
 )
-from rnlmf.cluster.landmarks import choose_landmarks, landmark_graph
+from rnlmf.cluster.landmarks import choose_landmarks
 from rnlmf.conventions import like
 from rnlmf.engine import default_threads, start
 from rnlmf.estimators import RNLMF
@@ -40,6 +45,7 @@ from rnlmf.kernels import RBF
 
 Array = npt.NDArray[Any]
 
+LEAST_ATOMS = 32
 MAX_ATOMS = 256
 # More samples than this hardly improve the dictionary.
 FIT_SAMPLES = 20_000
@@ -48,7 +54,7 @@ GRAPH_SAMPLES = 100_000
 LANDMARKS = 2000
 LANDMARKS_PER_CLUSTER = 20
 # affinity_weight="auto", over the mean eigenvalue of C^T C.
-RELATIVE_AFFINITY_WEIGHT = 0.3
+RELATIVE_AFFINITY_WEIGHT = 0.1
 # noise_weight="auto": threshold of the noise, in standard deviations of the data.
 RELATIVE_THRESHOLD = 0.05
 CHUNK_ROWS = 8192
@@ -65,13 +71,18 @@ class _Reference:
 
 
 @dataclass(frozen=True)
-class _Cut:
-    """A graph, its spectrum, and what takes affinities with the reference to the embedding."""
+class _Graph:
+    """Affinities, their spectrum, and what follows from both.
 
-    graph: scipy.sparse.csr_array
+    `affinity` is what the caller sees, `projection` takes the affinities of a sample with the reference
+    to the embedding, and `table` sums the affinities between parts.
+    """
+
+    affinity: scipy.sparse.csr_array
     spectrum: Spectrum
     vectors: Array
     projection: Array
+    table: Callable[[Array, int], Array]
 
 
 class RNLMFClustering(ClusterMixin, BaseEstimator):
@@ -84,8 +95,9 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     The affinities are ``A = C (C^T C + gamma I)^-1 C^T``, the solution of a least-squares
     representation of the codes by each other. The defaults differ from the paper, whose settings depend
     on the data: they were chosen once and are the same for all data. The paper's are, for example for
-    COIL-20, ``RNLMFClustering(20, n_components=256, kernel_scale=1.0, noise_weight=5e-4,
-    affinity="least-squares", affinity_weight=0.01, n_neighbors=15)``.
+    COIL-20, ``RNLMFClustering(20, n_components=256, kernel_scale=1.0, noise_weight=5e-4, order="paper",
+    links="direct", affinity="least-squares", affinity_weight=0.01, n_neighbors=15,
+    assign_labels="kmeans", least_share=0)``.
 
     Parameters
     ----------
@@ -93,11 +105,14 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         None: where the eigenvalues of the graph fall most, at most 50; see `n_clusters_confidence_`.
     n_neighbors : int
         ``kappa``, the largest affinities of a sample that are kept.
+    links : {"shared", "direct"}
+        "direct" links neighbours, as in the paper; "shared" links samples that have neighbours in
+        common, a sample being among its own. Landmarks are always shared.
     affinity : {"cosine", "least-squares"}
         "least-squares" is ``|A_ij|``, as in the paper. "cosine" is ``|A_ij| / sqrt(A_ii A_jj)`` of
         codes of unit length, so that neither bright nor unusual samples attract the others.
     affinity_weight : float or "auto"
-        ``gamma``. "auto" is 0.3 of the mean eigenvalue of ``C^T C``.
+        ``gamma``. "auto" is 0.1 of the mean eigenvalue of ``C^T C``.
     affinity_scaling : {"max", "sum"}
         What the affinities of a sample are divided by: the largest (the paper) or the sum of those kept
         (the authors' program).
@@ -107,13 +122,18 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         "auto" takes landmarks above 100,000 samples.
     n_landmarks : int or None
         None: 2000, or 20 for each cluster if that is more.
-    assign_labels : {"kmeans", "cluster_qr"}
-        How the embedding is cut: k-means with `n_init` starts, or a pivoted QR factorization, which has
-        none.
+    assign_labels : {"weighted", "kmeans", "cluster_qr"}
+        How the embedding is cut: k-means with `n_init` starts, in which samples that lie between many
+        clusters count less ("weighted") or like the others ("kmeans"), or a pivoted QR factorization.
     n_init : int
         Starts of k-means.
+    least_share : float
+        The smallest that a cluster may be, over the mean size: smaller ones are joined to what they
+        have most links with, and others are cut further. Raise it to 0.5 if clusters are of similar
+        size, lower it if some are very small; 0 takes what the embedding gives, as the paper does.
     n_components : int or None
-        Number of atoms. None: 256, at most half of the number of samples.
+        Number of atoms. None: twice the number of features, at least 32, at most 256 and at most half
+        of the number of samples.
     kernel_scale : float
         The kernel's ``sigma`` over the mean distance between samples.
     code_weight : float
@@ -123,6 +143,8 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     noise_weight : float or "auto"
         ``lambda_E``. "auto" sets the threshold above which a residual is noise to 5% of the data's
         standard deviation.
+    order : {"auto", "single-pass", "paper"}
+        Order of the updates; see :class:`RNLMF`.
     fit_samples : int or None
         The dictionary, and the landmarks, are learnt from at most this many samples, drawn at random.
         None: from all.
@@ -141,15 +163,17 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         How many there are.
     n_clusters_confidence_ : float or None
         With ``n_clusters=None``, how clear their number is: one minus the second largest fall of the
-        eigenvalues over the largest. Above 0.5 it can be trusted; near 0 another number is as good.
+        eigenvalues, on a logarithmic scale, over the largest. Near 0 another number is as good.
     affinity_matrix_ : sparse array of shape (n_samples, n_samples) or (n_samples, n_landmarks)
         The graph.
-    embedding_ : array of shape (n_samples, n_clusters)
-        Eigenvectors, their rows of unit length.
+    embedding_ : array of shape (n_samples, n_vectors)
+        Eigenvectors, their rows of unit length: `n_clusters_`, and more if there were small parts.
     eigenvalues_ : array
         Largest eigenvalues of the normalised graph.
     n_connected_components_ : int
         Of the graph that is cut; at most `n_clusters`.
+    n_iter_ : int
+        Iterations of the factorization.
     converged_ : bool
         Whether the eigenvectors converged.
     factorization_ : RNLMF
@@ -179,16 +203,19 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     _parameter_constraints: dict[str, list[Any]] = {
         **LABEL_CONSTRAINTS,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "links": [StrOptions({"shared", "direct"})],
         "affinity": [StrOptions({"cosine", "least-squares"})],
         "affinity_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "affinity_scaling": [StrOptions({"max", "sum"})],
         "form": [StrOptions({"auto", "graph", "landmarks"})],
         "n_landmarks": [Interval(Integral, 2, None, closed="left"), None],
+        "least_share": [Interval(Real, 0, 1, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "kernel_scale": [Interval(Real, 0, None, closed="neither")],
         "code_weight": [Interval(Real, 0, None, closed="neither")],
         "noise_penalty": [StrOptions({"l1", "l21"})],
         "noise_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "order": [StrOptions({"auto", "single-pass", "paper"})],
         "fit_samples": [Interval(Integral, 2, None, closed="left"), None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -199,19 +226,22 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         self,
         n_clusters=None,
         *,
-        n_neighbors=5,
+        n_neighbors=4,
+        links="shared",
         affinity="cosine",
         affinity_weight="auto",
         affinity_scaling="max",
         form="auto",
         n_landmarks=None,
-        assign_labels="kmeans",
+        assign_labels="weighted",
         n_init=20,
+        least_share=0.3,
         n_components=None,
         kernel_scale=3.0,
         code_weight=1e-2,
         noise_penalty="l1",
         noise_weight="auto",
+        order="auto",
         fit_samples=FIT_SAMPLES,
         max_iter=300,
         tol=3e-4,
@@ -220,6 +250,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     ):
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
+        self.links = links
         self.affinity = affinity
         self.affinity_weight = affinity_weight
         self.affinity_scaling = affinity_scaling
@@ -227,11 +258,13 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         self.n_landmarks = n_landmarks
         self.assign_labels = assign_labels
         self.n_init = n_init
+        self.least_share = least_share
         self.n_components = n_components
         self.kernel_scale = kernel_scale
         self.code_weight = code_weight
         self.noise_penalty = noise_penalty
         self.noise_weight = noise_weight
+        self.order = order
         self.fit_samples = fit_samples
         self.max_iter = max_iter
         self.tol = tol
@@ -261,18 +294,30 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         some = self._some(X, rng)
         self.factorization_ = self._factorization(some, rng).fit(some)
         landmarks = self.form == "landmarks" or (self.form == "auto" and len(X) > GRAPH_SAMPLES)
-        cut = self._cut_landmarks(X, some, rng) if landmarks else self._cut_graph(X, rng)
-        labels, self._centers = assign(cut.vectors, self.assign_labels, self.n_init, rng)
-        self._projection = cut.projection
-        graph, result = cut.graph[place], cut.spectrum
-        self.affinity_matrix_ = scipy.sparse.csr_array(graph if landmarks else graph[:, place])
-        rows = unit_rows(cut.vectors)
-        self.labels_, self.embedding_ = labels[place], rows[place]
-        self.n_clusters_ = len(self._centers)
-        self.n_clusters_confidence_ = result.confidence
-        self.eigenvalues_ = result.eigenvalues
-        self.n_connected_components_ = result.embedding.n_components
-        self.converged_ = result.embedding.converged
+        graph = self._landmark_graph(X, some, rng) if landmarks else self._sample_graph(X, rng)
+        found = graph.spectrum
+        most = found.n_clusters + min(EXTRA_VECTORS, found.n_clusters)
+        result = cut(
+            graph.vectors[:, :most],
+            found.n_clusters,
+            graph.table,
+            method=self.assign_labels,
+            n_init=self.n_init,
+            least_share=self.least_share,
+            rng=rng,
+        )
+        count = len(result.centers)
+        self._cut, self._projection = result, graph.projection[:, :count]
+        self.labels_ = result.labels[place]
+        self.embedding_ = unit_rows(graph.vectors[place, :count])
+        affinity = graph.affinity[place]
+        self.affinity_matrix_ = scipy.sparse.csr_array(affinity if landmarks else affinity[:, place])
+        self.n_clusters_ = found.n_clusters
+        self.n_clusters_confidence_ = found.confidence
+        self.eigenvalues_ = found.embedding.eigenvalues
+        self.n_connected_components_ = found.embedding.n_components
+        self.n_iter_ = self.factorization_.n_iter_
+        self.converged_ = found.embedding.converged
         return self
 
     def predict(self, X):
@@ -286,7 +331,8 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         labels = np.empty(len(X), dtype=np.int64)
         for rows in row_chunks(len(X), CHUNK_ROWS):
             place = unit_rows(self._compare(X[rows]) @ self._projection)
-            labels[rows] = pairwise_distances_argmin(place, self._centers)
+            part = pairwise_distances_argmin(place, self._cut.centers)
+            labels[rows] = self._cut.label_of_part[part]
         return labels
 
     def denoise(self, X):
@@ -315,18 +361,24 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
             weight = RELATIVE_THRESHOLD * float(np.sqrt(np.mean(spreads**2))) / sigma**2
             weight *= m**0.5 if self.noise_penalty == "l21" else 1.0
         return RNLMF(
-            max(1, min(MAX_ATOMS, n // 2)) if self.n_components is None else self.n_components,
+            self._n_atoms(n, m),
             kernel=RBF(sigma=sigma),
             code_penalty="l2",
             code_weight=self.code_weight,
             noise_penalty=self.noise_penalty,
             noise_weight=weight,
             init="random",
+            order=self.order,
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
             random_state=int(rng.randint(2**31 - 1)),
         )
+
+    def _n_atoms(self, n_samples: int, n_features: int) -> int:
+        if self.n_components is not None:
+            return int(self.n_components)
+        return max(1, min(max(2 * n_features, LEAST_ATOMS), MAX_ATOMS, n_samples // 2))
 
     def _codes(self, X: Array) -> Array:
         """Codes of samples, of unit length where affinities are cosines."""
@@ -355,25 +407,44 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         """Affinities of samples with the reference."""
         reference = self._reference
         B = self._weigh(self._codes(X), reference.factor).astype(reference.B.dtype, copy=False)
-        count = min(self.n_neighbors, len(reference.B))
-        Z = strongest(B, reference.B, count, n_threads=self._n_threads())
+        return self._affinities(B)
+
+    def _affinities(self, B: Array) -> scipy.sparse.csr_array:
+        """The largest affinities of rows with the reference, and of a sample with itself."""
+        reference = self._reference.B
+        count = min(self.n_neighbors + 1, len(reference))
+        Z = strongest(B, reference, count, n_threads=self._n_threads())
         return scale_rows(Z, self.affinity_scaling)
 
-    def _cut_graph(self, X: Array, rng: np.random.RandomState) -> _Cut:
+    def _sample_graph(self, X: Array, rng: np.random.RandomState) -> _Graph:
         """Affinities of all samples with each other."""
         C = self._codes(X)
         factor = self._factor(C, len(C))
         B = self._weigh(C, factor)
         self._reference = _Reference(factor, B)
-        W = neighbour_graph(
-            B, self.n_neighbors, scaling=self.affinity_scaling, n_threads=self._n_threads()
-        )
-        W, result = spectrum(W, B, self.n_clusters, rng)
-        projection = _projection(result) / np.maximum(result.kept, LEAST_EIGENVALUE)
-        return _Cut(W, result, result.vectors, projection)
+        if self.links == "shared":
+            A = self._affinities(B)
+            W = shared_neighbours(A)
+        else:
+            W = neighbour_graph(
+                B, self.n_neighbors, scaling=self.affinity_scaling, n_threads=self._n_threads()
+            )
+        W, result = spectrum(W, B, self.n_clusters, rng, extra=self.least_share > 0.0)
+        projection = _functions(result) / np.maximum(result.embedding.eigenvalues, LEAST_EIGENVALUE)
+        if self.links == "shared":
+            projection = over_columns(A).T @ projection
 
-    def _cut_landmarks(self, X: Array, some: Array, rng: np.random.RandomState) -> _Cut:
-        """Affinities of all samples with landmarks."""
+        def table(parts: Array, count: int) -> Array:
+            return between_parts(between_parts(W, parts, count).T, parts, count).toarray()
+
+        return _Graph(W, result, result.embedding.vectors, projection, table)
+
+    def _landmark_graph(self, X: Array, some: Array, rng: np.random.RandomState) -> _Graph:
+        """Affinities of all samples with landmarks.
+
+        The graph of samples that share landmarks and that of landmarks that share samples have the same
+        eigenvalues, and the vectors of either follow from the other's.
+        """
         C = self._codes(some)
         factor = self._factor(C, len(X))
         count = self.n_landmarks
@@ -383,16 +454,24 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         self._reference = _Reference(factor, unit_rows(B) if self.affinity == "cosine" else B)
         chunks = [self._compare(X[rows]) for rows in row_chunks(len(X), CHUNK_ROWS)]
         Z = scipy.sparse.csr_array(scipy.sparse.vstack(chunks))
-        _, result = spectrum(landmark_graph(Z), B, self.n_clusters, rng)
-        projection = _projection(result) / np.sqrt(np.maximum(result.kept, LEAST_EIGENVALUE))
-        return _Cut(Z, result, Z @ projection, projection)
+        shared = shared_neighbours(scipy.sparse.csr_array(Z.T))
+        _, result = spectrum(shared, B, self.n_clusters, rng, extra=self.least_share > 0.0)
+        values = np.maximum(result.embedding.eigenvalues, LEAST_EIGENVALUE)
+        projection = _functions(result) / np.sqrt(values)
+
+        def table(parts: Array, count: int) -> Array:
+            sums = between_parts(Z, parts, count)
+            return (over_columns(sums) @ sums.T).toarray()
+
+        return _Graph(Z, result, Z @ projection, projection, table)
 
     def _n_threads(self) -> int:
         return default_threads() if self.n_jobs is None else self.n_jobs
 
 
-def _projection(result: Spectrum) -> Array:
+def _functions(result: Spectrum) -> Array:
     """``D^-1/2 U``: eigenvectors as functions on the reference."""
     degrees = result.embedding.degrees
-    scaled: Array = result.vectors / np.sqrt(np.where(degrees > 0.0, degrees, 1.0))[:, None]
-    return scaled
+    scale = np.sqrt(np.where(degrees > 0.0, degrees, 1.0))
+    functions: Array = result.embedding.vectors / scale[:, None]
+    return functions
