@@ -204,10 +204,13 @@ def rdl_grid(problem: Problem) -> Grid:
         sizes = choose([full // 2, full], full)
     else:
         sizes = choose([LINEAR_ATOMS[problem.data]], LINEAR_ATOMS[problem.data])
+    ratio, factor = (0.5, 0.1) if problem.kind == "mocap" else (1.0, 0.2)
+    if "occlusion" in problem.noise:
+        ratio = 2.5
     return {
         "n_components": sizes,
-        "ratio": choose([0.1, 0.25, 0.5, 1.0, 2.5, 5.0], 1.0),
-        "factor": choose([0.025, 0.05, 0.1, 0.2, 0.4, 0.8], 0.2),
+        "ratio": choose([0.1, 0.25, 0.5, 1.0, 2.5, 5.0], ratio),
+        "factor": choose([0.025, 0.05, 0.1, 0.2, 0.4, 0.8], factor),
     }
 
 

@@ -74,6 +74,8 @@ def error_table(experiment: Experiment, results: Results, mode: str) -> Table:
         notes.append(
             "Parameters chosen from the grids on the error of the first seed, as in the paper."
         )
+        if any(track.quick for track in results.tracks):
+            notes.append("A quick run: of the parameters only the weight of the noise is chosen.")
     missing = [row for row in experiment.rows if not row.problem.available()]
     if missing:
         sets = dict.fromkeys(str(dict(row.labels).get("data", row.problem.data)) for row in missing)
