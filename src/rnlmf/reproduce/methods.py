@@ -6,7 +6,7 @@ cell; adding it is one entry here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,43 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 import rnlmf
+from rnlmf.reproduce.grids import ATOMS, LINEAR_ATOMS, POWERS, SCALES, THRESHOLDS, Grid, choose
 from rnlmf.reproduce.problems import Problem, mean_distance
 
 Array = npt.NDArray[Any]
 Parameters = dict[str, Any]
-
-# Number of atoms: the paper's, by data set.
-ATOMS = {"coil20": 256, "yale_b": 256, "ar": 512, "coil100": 768, "mocap_01_09": 62, "mocap_56_06": 62}
-LINEAR_ATOMS = {
-    "coil20": 196,
-    "yale_b": 196,
-    "ar": 256,
-    "coil100": 512,
-    "mocap_01_09": 31,
-    "mocap_56_06": 31,
-}
-NEIGHBOURS = {"coil20": 15, "ar": 15, "yale_b": 5, "coil100": 5}
-# Noise of images: lambda_E sigma^2, in standard deviations of the data.
-THRESHOLDS = (0.0125, 0.018, 0.025, 0.035, 0.05, 0.07, 0.1, 0.14)
-# Kernel widths that occur in the paper, over the mean distance.
-# Multiples of a weight that suits the data, where the paper has no grid.
-POWERS = tuple(2.0**power for power in range(-4, 5))
-SCALES = [0.5, 1.0, 1.5, 2.0, 3.0, 5.0]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Values of a parameter, in order, and the one to begin with."""
-
-    values: tuple[Any, ...]
-    start: Any
-
-    def __post_init__(self) -> None:
-        if self.start not in self.values:
-            raise ValueError(f"start={self.start!r} is not among {self.values}.")
-
-
-Grid = dict[str, Choice]
 
 
 @dataclass(frozen=True)
@@ -74,11 +42,6 @@ class Method:
     automatic: bool = True
     clusters: Callable[..., Any] | None = None
     cluster_grid: Callable[[Problem], Grid] | None = None
-
-
-def choose(values: Iterable[Any], start: Any) -> Choice:
-    """Short for :class:`Choice`."""
-    return Choice(tuple(values), start)
 
 
 def noise_penalty(problem: Problem) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from rnlmf.reproduce.methods import Choice
+from rnlmf.reproduce.grids import Choice
 from rnlmf.reproduce.problems import Problem
 
 DENOISERS = ("RPCA", "LRR", "SSC", "RDL", "RNLMF")
