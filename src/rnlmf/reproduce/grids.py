@@ -19,10 +19,10 @@ LINEAR_ATOMS = {
 NEIGHBOURS = {"coil20": 15, "ar": 15, "yale_b": 5, "coil100": 5}
 # Noise of images: lambda_E sigma^2, in standard deviations of the data.
 THRESHOLDS = (0.0125, 0.018, 0.025, 0.035, 0.05, 0.07, 0.1, 0.14)
-# Kernel widths that occur in the paper, over the mean distance.
 # Multiples of a weight that suits the data, where the paper has no grid.
 POWERS = tuple(2.0**power for power in range(-4, 5))
-SCALES = [0.5, 1.0, 1.5, 2.0, 3.0, 5.0]
+# Kernel widths that occur in the paper, over the mean distance.
+SCALES = (0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
 
 
 @dataclass(frozen=True)
