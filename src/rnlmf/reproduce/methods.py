@@ -14,6 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 import rnlmf
+from rnlmf.reproduce.clustering import (
+    lrr_cluster_grid,
+    lrr_clusters,
+    rnlmf_cluster_grid,
+    rnlmf_clusters,
+    ssc_cluster_grid,
+    ssc_clusters,
+)
 from rnlmf.reproduce.grids import ATOMS, LINEAR_ATOMS, POWERS, SCALES, THRESHOLDS, Grid, choose
 from rnlmf.reproduce.problems import Problem, mean_distance
 
@@ -34,7 +42,8 @@ class Method:
     automatic : bool
         Whether it needs no parameter, so that mode "auto" can run it.
     clusters : callable or None
-        As `build`, for the tables of clustering; its grid is `cluster_grid`.
+        ``clusters(X, problem, seed, n_clusters, **parameters)``: as `build`, for the tables of
+        clustering; its grid is `cluster_grid`.
     """
 
     build: Callable[..., Any]
@@ -225,10 +234,10 @@ def ssc_grid(problem: Problem) -> Grid:
 
 METHODS: dict[str, Method] = {
     "RPCA": Method(rpca, rpca_grid),
-    "LRR": Method(lrr, lrr_grid),
-    "SSC": Method(ssc, ssc_grid),
+    "LRR": Method(lrr, lrr_grid, True, lrr_clusters, lrr_cluster_grid),
+    "SSC": Method(ssc, ssc_grid, True, ssc_clusters, ssc_cluster_grid),
     "RDL": Method(rdl, rdl_grid),
-    "RNLMF": Method(our, our_grid),
+    "RNLMF": Method(our, our_grid, True, rnlmf_clusters, rnlmf_cluster_grid),
     "RNLMF, l2": with_code_penalty("l2"),
     "RNLMF, l1": with_code_penalty("l1"),
     "RNLMF, nuclear": with_code_penalty("nuclear"),
