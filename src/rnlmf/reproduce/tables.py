@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rnlmf.reproduce.methods import METHODS
 from rnlmf.reproduce.paper import COMPLEXITIES
 from rnlmf.reproduce.results import Results, Summary, paper_value
 from rnlmf.reproduce.spec import Experiment
@@ -56,7 +57,7 @@ def error_table(experiment: Experiment, results: Results, mode: str) -> Table:
         for row in experiment.rows:
             summaries = {m: results.get(experiment, row, m, mode) for m in experiment.methods}
             values = {m: s.mean[metric] for m, s in summaries.items() if s is not None}
-            least = min(values.values(), default=None)
+            least = min(values.values()) if len(values) > 1 else None
             line: list[Entry] = [str(value) for _, value in row.labels]
             if several:
                 line.append(metric.replace("rmse", "RMSE").replace("mae", "MAE"))
@@ -75,7 +76,13 @@ def error_table(experiment: Experiment, results: Results, mode: str) -> Table:
             "Parameters chosen from the grids on the error of the first seed, as in the paper."
         )
         if any(track.quick for track in results.tracks):
-            notes.append("A quick run: of the parameters only the weight of the noise is chosen.")
+            what = "the kernel's width of RNLMF, a weight of the others"
+            if experiment.task != "cluster":
+                what = "the weight of the noise"
+            notes.append(f"A quick run, which chooses one parameter: {what}; nothing on COIL-100.")
+    absent = [m for m in experiment.methods if m not in METHODS]
+    if absent:
+        notes.append(f"The library does not have {', '.join(absent)} yet.")
     missing = [row for row in experiment.rows if not row.problem.available()]
     if missing:
         sets = dict.fromkeys(str(dict(row.labels).get("data", row.problem.data)) for row in missing)
