@@ -26,6 +26,11 @@ class Value:
     lowest: bool = False
 
     @property
+    def known(self) -> bool:
+        """Whether there is anything to show."""
+        return self.ours is not None or self.paper is not None
+
+    @property
     def better(self) -> str:
         """Whose is better, or "" where there is nothing to compare; equal as printed is ours."""
         if self.ours is None or self.paper is None:
@@ -64,7 +69,8 @@ def error_table(experiment: Experiment, results: Results, mode: str) -> Table:
             for method in experiment.methods:
                 paper = paper_value(experiment, row, method, metric)
                 line.append(_value(summaries[method], metric, paper, least))
-            lines.append(line)
+            if any(isinstance(entry, Value) and entry.known for entry in line):
+                lines.append(line)
     notes = ["Ours ± deviation over the seeds / the paper's; the better of the two is bold."]
     notes.append("A star marks the lowest of ours in a row.")
     if mode == "auto":
@@ -195,7 +201,7 @@ def _written(
 ) -> str:
     if isinstance(entry, str):
         return escape(entry)
-    if entry.ours is None and entry.paper is None:
+    if not entry.known:
         return EMPTY
     ours = EMPTY if entry.ours is None else f"{entry.ours:.2f}"
     if entry.better == "ours":
