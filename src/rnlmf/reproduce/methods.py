@@ -22,7 +22,16 @@ from rnlmf.reproduce.clustering import (
     ssc_cluster_grid,
     ssc_clusters,
 )
-from rnlmf.reproduce.grids import ATOMS, LINEAR_ATOMS, POWERS, SCALES, THRESHOLDS, Grid, choose
+from rnlmf.reproduce.grids import (
+    ATOMS,
+    FIRST,
+    LINEAR_ATOMS,
+    POWERS,
+    SCALES,
+    THRESHOLDS,
+    Grid,
+    choose,
+)
 from rnlmf.reproduce.problems import Problem, mean_distance
 
 Array = npt.NDArray[Any]
@@ -102,13 +111,15 @@ def our_grid(problem: Problem) -> Grid:
             "noise_weight": choose([5e-5, 1e-4, 2e-4, 3e-4, 5e-4, 1e-3, 2e-3], 2e-4),
         }
     else:
-        objects = problem.data.startswith("coil")
-        large = problem.data == "coil100"
+        scale, weight, threshold = FIRST[problem.data]
+        if problem.data == "coil100" and "occlusion" in problem.noise:
+            scale, threshold = 0.5, 0.07 if problem.noise == "occlusion" else 0.035
+        iterations = 100 if problem.data == "coil100" else 300
         grid |= {
-            "max_iter": choose([100 if large else 300], 100 if large else 300),
-            "kernel_scale": choose(SCALES, 1.0 if objects else 1.5),
-            "code_weight": choose([1e-3, 5e-3, 1e-2], 1e-2 if objects else 1e-3),
-            "threshold": choose(THRESHOLDS, 0.025 if large else 0.05),
+            "max_iter": choose([iterations], iterations),
+            "kernel_scale": choose(SCALES, scale),
+            "code_weight": choose([1e-3, 5e-3, 1e-2], weight),
+            "threshold": choose(THRESHOLDS, threshold),
         }
     return grid
 

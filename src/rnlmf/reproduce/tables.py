@@ -85,7 +85,9 @@ def error_table(experiment: Experiment, results: Results, mode: str) -> Table:
             what = "the kernel's width of RNLMF, a weight of the others"
             if experiment.task != "cluster":
                 what = "the weight of the noise"
-            notes.append(f"A quick run, which chooses one parameter: {what}; nothing on COIL-100.")
+            notes.append(
+                f"A quick run, which chooses one parameter: {what}; on COIL-100 all are those of an earlier search."
+            )
     absent = [m for m in experiment.methods if m not in METHODS]
     if absent:
         notes.append(f"The library does not have {', '.join(absent)} yet.")
