@@ -39,15 +39,18 @@ print(f"in the wrong cluster: RNLMF {clustering_error(y, model.labels_):.1%}")
 print(f"                    k-means {clustering_error(y, kmeans.labels_):.1%}")
 
 # %%
-# The same samples in a plane of the data, and in the embedding that was cut:
+# The samples, the embedding that was cut, and the graph of who represents whom:
 
 import matplotlib.pyplot as plt
 from sklearn.decomposition import PCA
 
-_, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-for ax, points, title in zip(axes, (noisy, model.embedding_), ("data", "embedding"), strict=True):
-    ax.scatter(*PCA(2).fit_transform(points).T, c=y, cmap="tab10", vmax=9, s=8)
-    ax.set_title(title)
+from rnlmf.plotting import AffinityDisplay, EmbeddingDisplay
+
+_, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
+axes[0].scatter(*PCA(2).fit_transform(noisy).T, c=y, cmap="tab10", vmax=9, s=8)
+axes[0].set_title("the data in their best plane")
+EmbeddingDisplay.from_estimator(model, ax=axes[1])
+AffinityDisplay.from_estimator(model, ax=axes[2])
 
 # %%
 # New samples

@@ -36,6 +36,7 @@ CLASSES = {
     "RobustKernelPCA": "rnlmf.linear.robust_kernel_pca:RobustKernelPCA",
     "RNLMFClustering": "rnlmf.cluster.estimator:RNLMFClustering",
     "ClusteringReference": "rnlmf.cluster.estimator:_Reference",
+    "ClusterCut": "rnlmf.cluster.assign:Cut",
     "LeastSquaresSubspaceClustering": "rnlmf.subspace.least_squares:LeastSquaresSubspaceClustering",
     "LowRankSubspaceClustering": "rnlmf.subspace.low_rank:LowRankSubspaceClustering",
     "SparseSubspaceClustering": "rnlmf.subspace.sparse:SparseSubspaceClustering",

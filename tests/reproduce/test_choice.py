@@ -1,7 +1,7 @@
 import pytest
 
 from rnlmf.reproduce.choice import best_point, next_points
-from rnlmf.reproduce.methods import Choice
+from rnlmf.reproduce.grids import Choice
 
 GRID = {
     "a": Choice(tuple(range(10)), 5),

@@ -25,7 +25,7 @@ Array = npt.NDArray[Any]
 # What of the package does not change the outcome of a cell.
 PRESENTATION = ("cli", "report", "plotting", "io")
 # What of this sub-package does.
-EXPERIMENT_FILES = ("methods.py", "problems.py", "tasks.py")
+EXPERIMENT_FILES = ("clustering.py", "methods.py", "problems.py", "tasks.py")
 
 
 @dataclass(frozen=True)

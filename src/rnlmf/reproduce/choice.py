@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from rnlmf.reproduce.methods import Grid
+from rnlmf.reproduce.grids import Grid
 
 Point = tuple[tuple[str, Any], ...]
 

@@ -15,6 +15,8 @@ from rnlmf.reproduce.spec import Experiment
 
 Array = npt.NDArray[Any]
 
+# Momentum is zero in the first iterations.
+EARLY = 5
 MARKERS = {"RPCA": "s", "LRR": "^", "SSC": "v", "RDL": "D", "RNLMF": "o"}
 
 
@@ -59,7 +61,7 @@ def figure1(results: Results, path: Path) -> None:
 
 
 def figure2(results: Results, path: Path) -> None:
-    """The objective for different eta."""
+    """The objective for different eta, from the iteration on at which eta begins to act."""
     plt = _pyplot()
     figure, ax = plt.subplots(figsize=(5.5, 4), layout="constrained")
     for track in results.tracks:
@@ -67,13 +69,10 @@ def figure2(results: Results, path: Path) -> None:
             parameters = track.chosen(results.store.lookup)
             for cell in track.final_cells(parameters or ()):
                 if results.store.lookup(cell) is not None:
-                    values = results.store.cache.arrays(cell)["objective"]
-                    ax.plot(
-                        np.arange(1, len(values) + 1),
-                        values,
-                        label=f"η = {dict(track.row.labels)['eta']}",
-                    )
-    ax.set(xlabel="iteration", ylabel="objective", xscale="log", yscale="log")
+                    values = results.store.cache.arrays(cell)["objective"][EARLY:]
+                    label = f"eta = {dict(track.row.labels)['eta']}"
+                    ax.plot(np.arange(EARLY, EARLY + len(values)), values, label=label)
+    ax.set(xlabel="iteration", ylabel="objective")
     ax.legend()
     ax.grid(alpha=0.3)
     _save(figure, path)

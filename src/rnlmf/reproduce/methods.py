@@ -6,7 +6,7 @@ cell; adding it is one entry here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,43 +14,28 @@ import numpy as np
 import numpy.typing as npt
 
 import rnlmf
+from rnlmf.reproduce.clustering import (
+    lrr_cluster_grid,
+    lrr_clusters,
+    rnlmf_cluster_grid,
+    rnlmf_clusters,
+    ssc_cluster_grid,
+    ssc_clusters,
+)
+from rnlmf.reproduce.grids import (
+    ATOMS,
+    FIRST,
+    LINEAR_ATOMS,
+    POWERS,
+    SCALES,
+    THRESHOLDS,
+    Grid,
+    choose,
+)
 from rnlmf.reproduce.problems import Problem, mean_distance
 
 Array = npt.NDArray[Any]
 Parameters = dict[str, Any]
-
-# Number of atoms: the paper's, by data set.
-ATOMS = {"coil20": 256, "yale_b": 256, "ar": 512, "coil100": 768, "mocap_01_09": 62, "mocap_56_06": 62}
-LINEAR_ATOMS = {
-    "coil20": 196,
-    "yale_b": 196,
-    "ar": 256,
-    "coil100": 512,
-    "mocap_01_09": 31,
-    "mocap_56_06": 31,
-}
-NEIGHBOURS = {"coil20": 15, "ar": 15, "yale_b": 5, "coil100": 5}
-# Noise of images: lambda_E sigma^2, in standard deviations of the data.
-THRESHOLDS = (0.0125, 0.018, 0.025, 0.035, 0.05, 0.07, 0.1, 0.14)
-# Kernel widths that occur in the paper, over the mean distance.
-# Multiples of a weight that suits the data, where the paper has no grid.
-POWERS = tuple(2.0**power for power in range(-4, 5))
-SCALES = [0.5, 1.0, 1.5, 2.0, 3.0, 5.0]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Values of a parameter, in order, and the one to begin with."""
-
-    values: tuple[Any, ...]
-    start: Any
-
-    def __post_init__(self) -> None:
-        if self.start not in self.values:
-            raise ValueError(f"start={self.start!r} is not among {self.values}.")
-
-
-Grid = dict[str, Choice]
 
 
 @dataclass(frozen=True)
@@ -66,7 +51,8 @@ class Method:
     automatic : bool
         Whether it needs no parameter, so that mode "auto" can run it.
     clusters : callable or None
-        As `build`, for the tables of clustering; its grid is `cluster_grid`.
+        ``clusters(X, problem, seed, n_clusters, **parameters)``: as `build`, for the tables of
+        clustering; its grid is `cluster_grid`.
     """
 
     build: Callable[..., Any]
@@ -74,11 +60,6 @@ class Method:
     automatic: bool = True
     clusters: Callable[..., Any] | None = None
     cluster_grid: Callable[[Problem], Grid] | None = None
-
-
-def choose(values: Iterable[Any], start: Any) -> Choice:
-    """Short for :class:`Choice`."""
-    return Choice(tuple(values), start)
 
 
 def noise_penalty(problem: Problem) -> str:
@@ -130,13 +111,15 @@ def our_grid(problem: Problem) -> Grid:
             "noise_weight": choose([5e-5, 1e-4, 2e-4, 3e-4, 5e-4, 1e-3, 2e-3], 2e-4),
         }
     else:
-        objects = problem.data.startswith("coil")
-        large = problem.data == "coil100"
+        scale, weight, threshold = FIRST[problem.data]
+        if problem.data == "coil100" and "occlusion" in problem.noise:
+            scale, threshold = 0.5, 0.07 if problem.noise == "occlusion" else 0.035
+        iterations = 100 if problem.data == "coil100" else 300
         grid |= {
-            "max_iter": choose([100 if large else 300], 100 if large else 300),
-            "kernel_scale": choose(SCALES, 1.0 if objects else 1.5),
-            "code_weight": choose([1e-3, 5e-3, 1e-2], 1e-2 if objects else 1e-3),
-            "threshold": choose(THRESHOLDS, 0.025 if large else 0.05),
+            "max_iter": choose([iterations], iterations),
+            "kernel_scale": choose(SCALES, scale),
+            "code_weight": choose([1e-3, 5e-3, 1e-2], weight),
+            "threshold": choose(THRESHOLDS, threshold),
         }
     return grid
 
@@ -204,10 +187,13 @@ def rdl_grid(problem: Problem) -> Grid:
         sizes = choose([full // 2, full], full)
     else:
         sizes = choose([LINEAR_ATOMS[problem.data]], LINEAR_ATOMS[problem.data])
+    ratio, factor = (0.5, 0.1) if problem.kind == "mocap" else (1.0, 0.2)
+    if "occlusion" in problem.noise:
+        ratio = 2.5
     return {
         "n_components": sizes,
-        "ratio": choose([0.1, 0.25, 0.5, 1.0, 2.5, 5.0], 1.0),
-        "factor": choose([0.025, 0.05, 0.1, 0.2, 0.4, 0.8], 0.2),
+        "ratio": choose([0.1, 0.25, 0.5, 1.0, 2.5, 5.0], ratio),
+        "factor": choose([0.025, 0.05, 0.1, 0.2, 0.4, 0.8], factor),
     }
 
 
@@ -259,10 +245,10 @@ def ssc_grid(problem: Problem) -> Grid:
 
 METHODS: dict[str, Method] = {
     "RPCA": Method(rpca, rpca_grid),
-    "LRR": Method(lrr, lrr_grid),
-    "SSC": Method(ssc, ssc_grid),
+    "LRR": Method(lrr, lrr_grid, True, lrr_clusters, lrr_cluster_grid),
+    "SSC": Method(ssc, ssc_grid, True, ssc_clusters, ssc_cluster_grid),
     "RDL": Method(rdl, rdl_grid),
-    "RNLMF": Method(our, our_grid),
+    "RNLMF": Method(our, our_grid, True, rnlmf_clusters, rnlmf_cluster_grid),
     "RNLMF, l2": with_code_penalty("l2"),
     "RNLMF, l1": with_code_penalty("l1"),
     "RNLMF, nuclear": with_code_penalty("nuclear"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from rnlmf.reproduce.methods import Choice
+from rnlmf.reproduce.grids import Choice
 from rnlmf.reproduce.problems import Problem
 
 DENOISERS = ("RPCA", "LRR", "SSC", "RDL", "RNLMF")
@@ -87,8 +87,8 @@ class Experiment:
 # Most seeds of the methods in a quick and in a full run, by data and method; "" is all other data. None
 # at all: the cell stays empty. The tables say how many there were.
 LIMITS: dict[tuple[str, str], dict[str, int]] = {
-    ("", "RPCA"): {"quick": 3, "full": 20},
-    ("", "LRR"): {"quick": 3, "full": 10},
+    ("", "RPCA"): {"quick": 1, "full": 20},
+    ("", "LRR"): {"quick": 1, "full": 10},
     ("", "SSC"): {"quick": 1, "full": 5},
     ("", "RDL"): {"quick": 1, "full": 5},
     ("coil100", "RPCA"): {"quick": 1, "full": 3},

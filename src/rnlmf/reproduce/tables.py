@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rnlmf.reproduce.methods import METHODS
 from rnlmf.reproduce.paper import COMPLEXITIES
 from rnlmf.reproduce.results import Results, Summary, paper_value
 from rnlmf.reproduce.spec import Experiment
@@ -23,6 +24,11 @@ class Value:
     deviation: float | None = None
     paper: float | None = None
     lowest: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Whether there is anything to show."""
+        return self.ours is not None or self.paper is not None
 
     @property
     def better(self) -> str:
@@ -56,14 +62,15 @@ def error_table(experiment: Experiment, results: Results, mode: str) -> Table:
         for row in experiment.rows:
             summaries = {m: results.get(experiment, row, m, mode) for m in experiment.methods}
             values = {m: s.mean[metric] for m, s in summaries.items() if s is not None}
-            least = min(values.values(), default=None)
+            least = min(values.values()) if len(values) > 1 else None
             line: list[Entry] = [str(value) for _, value in row.labels]
             if several:
                 line.append(metric.replace("rmse", "RMSE").replace("mae", "MAE"))
             for method in experiment.methods:
                 paper = paper_value(experiment, row, method, metric)
                 line.append(_value(summaries[method], metric, paper, least))
-            lines.append(line)
+            if any(isinstance(entry, Value) and entry.known for entry in line):
+                lines.append(line)
     notes = ["Ours ± deviation over the seeds / the paper's; the better of the two is bold."]
     notes.append("A star marks the lowest of ours in a row.")
     if mode == "auto":
@@ -74,6 +81,16 @@ def error_table(experiment: Experiment, results: Results, mode: str) -> Table:
         notes.append(
             "Parameters chosen from the grids on the error of the first seed, as in the paper."
         )
+        if any(track.quick for track in results.tracks):
+            what = "the kernel's width of RNLMF, a weight of the others"
+            if experiment.task != "cluster":
+                what = "the weight of the noise"
+            notes.append(
+                f"A quick run, which chooses one parameter: {what}; on COIL-100 all are those of an earlier search."
+            )
+    absent = [m for m in experiment.methods if m not in METHODS]
+    if absent:
+        notes.append(f"The library does not have {', '.join(absent)} yet.")
     missing = [row for row in experiment.rows if not row.problem.available()]
     if missing:
         sets = dict.fromkeys(str(dict(row.labels).get("data", row.problem.data)) for row in missing)
@@ -186,7 +203,7 @@ def _written(
 ) -> str:
     if isinstance(entry, str):
         return escape(entry)
-    if entry.ours is None and entry.paper is None:
+    if not entry.known:
         return EMPTY
     ours = EMPTY if entry.ours is None else f"{entry.ours:.2f}"
     if entry.better == "ours":

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from rnlmf.metrics import relative_mae, relative_rmse
+from rnlmf.metrics import clustering_error, relative_mae, relative_rmse
 from rnlmf.reproduce.cells import Cell, Outcome, code_fingerprint
 from rnlmf.reproduce.methods import METHODS
 from rnlmf.reproduce.problems import Instance
@@ -68,6 +68,17 @@ def out_of_sample(cell: Cell, drawn: Instance) -> Result:
     return metrics | about(model), {}
 
 
+def cluster(cell: Cell, drawn: Instance) -> Result:
+    """Clustering error."""
+    build = METHODS[cell.method].clusters
+    assert build is not None
+    assert drawn.labels is not None
+    n_clusters = len(np.unique(drawn.labels))
+    model = build(drawn.noisy, cell.problem, cell.seed, n_clusters, **dict(cell.parameters))
+    error = clustering_error(drawn.labels, model.fit_predict(drawn.noisy))
+    return {"error": 100.0 * error}, {}
+
+
 def picture(cell: Cell, drawn: Instance) -> Result:
     """Some images before and after, and the dictionary where there is one."""
     model = model_of(cell, drawn.noisy)
@@ -114,6 +125,7 @@ def growth(cell: Cell, drawn: Instance) -> Result:
 TASKS: dict[str, Callable[[Cell, Instance], Result]] = {
     "denoise": denoise,
     "out-of-sample": out_of_sample,
+    "cluster": cluster,
     "picture": picture,
     "objective": objective,
     "growth": growth,

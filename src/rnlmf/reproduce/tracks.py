@@ -8,7 +8,8 @@ from typing import Any
 
 from rnlmf.reproduce.cells import Cell, Outcome
 from rnlmf.reproduce.choice import Point, best_point, next_points, point
-from rnlmf.reproduce.methods import METHODS, Choice, Grid
+from rnlmf.reproduce.grids import Choice, Grid
+from rnlmf.reproduce.methods import METHODS
 from rnlmf.reproduce.spec import Experiment, Row, trials
 from rnlmf.reproduce.tasks import TASKS
 
