@@ -7,21 +7,14 @@ count. New samples get a label too.
 """
 
 # %%
-# Three closed curves
-# -------------------
-# Each winds through twenty dimensions, around the others; one entry in twenty is wrong.
+# Three curved manifolds
+# ----------------------
+# As in the paper: each is a random polynomial map of three variables into thirty dimensions. One entry
+# in twenty is wrong.
 
-import numpy as np
+from rnlmf.datasets import corrupt_entries, make_polynomial_manifolds
 
-from rnlmf.datasets import corrupt_entries
-
-rng = np.random.default_rng(0)
-curves = []
-for _ in range(3):
-    angle = rng.uniform(0, 2 * np.pi, 100)
-    waves = np.column_stack([f(k * angle) for k in (1, 2) for f in (np.cos, np.sin)])
-    curves.append(waves @ rng.normal(size=(4, 20)))
-X, y = np.vstack(curves), np.repeat([0, 1, 2], 100)
+X, y = make_polynomial_manifolds(3, 100, random_state=0)
 noisy = corrupt_entries(X, 0.05, magnitude=2, random_state=0)
 
 # %%
