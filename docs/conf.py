@@ -54,12 +54,16 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
+    "navbar_align": "left",
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": []}
+# Pages without pages below them need no navigation on the left.
+html_sidebars = {
+    page: [] for page in ("index", "install", "command_line", "how_it_works", "extend", "results")
+}
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

@@ -43,6 +43,15 @@ numerical = (kernel.f(u + step) - kernel.f(u - step)) / (2 * step)
 np.testing.assert_allclose(kernel.slope(u), numerical, rtol=1e-6)
 np.testing.assert_allclose(kernel.slope_of_value(kernel.f(u)), kernel.slope(u))
 
+import matplotlib.pyplot as plt
+
+distance = np.linspace(0, 5, 200)
+_, ax = plt.subplots(figsize=(7, 3), layout="constrained")
+for each in (RBF(), RationalQuadratic(1.0), RationalQuadratic(4.0)):
+    ax.plot(distance, each.f(-(distance**2) / 2), label=repr(each))
+ax.set(xlabel="distance, in units of sigma", ylabel="kernel")
+ax.legend()
+
 # %%
 # Use it
 # ------

@@ -40,6 +40,13 @@ scores = {
 for name, score in scores.items():
     print(f"{name:30}{score:.3f}")
 
+import matplotlib.pyplot as plt
+
+_, ax = plt.subplots(figsize=(7, 2.5), layout="constrained")
+ax.barh(list(scores), list(scores.values()), color=["tab:gray", "tab:red", "tab:blue"])
+ax.set(xlabel="share of digits recognised", xlim=(0.5, 1))
+ax.invert_yaxis()
+
 # %%
 # The model is fitted once; new samples need no training data, and no other samples beside them:
 
