@@ -33,7 +33,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "results/*/**", "gallery/*.ipynb", "gallery/*.json"]
+exclude_patterns = ["_build", "results/tables/**", "gallery/*.ipynb", "gallery/*.json"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
@@ -119,9 +119,18 @@ def formulas_are_literal(_app, _what, _name, _object, _options, lines):
     lines[:] = result
 
 
+def stored_results() -> None:
+    """Show the results that the repository holds, if it does."""
+    shown = "None are stored here; `rnlmf reproduce` makes them."
+    if (HERE / "results" / "index.md").exists():
+        shown = "```{toctree}\n:maxdepth: 2\n\nresults/index\n```"
+    (GENERATED.parent / "stored_results.md").write_text(shown + "\n")
+
+
 def prepare(_app: object) -> None:
     """Make what the pages include, before they are read."""
     command_help()
+    stored_results()
     example_report()
 
 
