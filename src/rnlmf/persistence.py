@@ -47,6 +47,7 @@ CLASSES = {
     "L2": "rnlmf.penalties:L2",
     "L21": "rnlmf.penalties:L21",
     "Nuclear": "rnlmf.penalties:Nuclear",
+    "MinimaxConcave": "rnlmf.penalties:MinimaxConcave",
     "FeatureL2": "rnlmf.penalties:FeatureL2",
     "FeatureNuclear": "rnlmf.penalties:FeatureNuclear",
     "SquaredLoss": "rnlmf.linear.dictionary_losses:SquaredLoss",
@@ -55,6 +56,7 @@ CLASSES = {
     "Model": "rnlmf.estimators:_Model",
     "Problem": "rnlmf.engine.problem:Problem",
     "Units": "rnlmf.engine.samples:Units",
+    "Corruption": "rnlmf.engine.corruption:Corruption",
 }
 # Parameters that only matter while fitting, and that may be live objects.
 TRANSIENT = ("random_state", "callback")

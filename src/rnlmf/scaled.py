@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rnlmf.conventions import like
+from rnlmf.conventions import like, masked
 from rnlmf.estimators import RNLMF
 
 Array = npt.NDArray[Any]
@@ -73,9 +73,15 @@ class ScaledRNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def __init__(self, estimator=None):
         self.estimator = estimator
 
-    def fit(self, X, y=None) -> Self:
-        """Learn scale and model from noisy samples; `y` is ignored."""
-        X = self._check(X, reset=True)
+    def fit(self, X, y=None, *, mask=None) -> Self:
+        """Learn scale and model from noisy samples; `y` is ignored.
+
+        Entries that are NaN, or where the array `mask` is True, are missing.
+        """
+        X = self._check(X, mask, reset=True)
+        empty = np.flatnonzero(np.all(np.isnan(X), axis=0))
+        if len(empty):
+            raise ValueError(f"Feature(s) {empty.tolist()} of X have no value in any sample.")
         self.center_ = np.nanmedian(X, axis=0).astype(X.dtype)
         self.scale_ = robust_spread(X).astype(X.dtype)
         estimator = RNLMF() if self.estimator is None else clone(self.estimator)
@@ -86,18 +92,18 @@ class ScaledRNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.converged_ = self.estimator_.converged_
         return self
 
-    def fit_denoise(self, X, y=None):
+    def fit_denoise(self, X, y=None, *, mask=None):
         """Fit, and return the denoised training data, in the container of `X`."""
-        return self.fit(X).denoise(X)
+        return self.fit(X, mask=mask).denoise(X, mask=mask)
 
-    def denoise(self, X):
-        """Samples without their noise, in the container of `X`."""
-        data = self._check(X)
+    def denoise(self, X, *, mask=None):
+        """Samples without their noise and with missing entries filled, in the container of `X`."""
+        data = self._check(X, mask)
         return like(X, self._denoise(data))
 
-    def noise(self, X):
-        """What :meth:`denoise` removes; exactly zero where nothing was found."""
-        data = self._check(X)
+    def noise(self, X, *, mask=None):
+        """What :meth:`denoise` removes: zero where nothing was found, NaN where no value is."""
+        data = self._check(X, mask)
         return like(X, data - self._denoise(data))
 
     def transform(self, X):
@@ -113,10 +119,10 @@ class ScaledRNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         clean = self.estimator_.denoise(scaled)
         return np.where(clean == scaled, X, clean * self.scale_ + self.center_)
 
-    def _check(self, X: Any, reset: bool = False) -> Array:
+    def _check(self, X: Any, mask: Any = None, *, reset: bool = False) -> Array:
         if not reset:
             check_is_fitted(self)
-        return validate_data(
+        data = validate_data(
             self,
             X,
             reset=reset,
@@ -124,6 +130,7 @@ class ScaledRNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             ensure_min_samples=2 if reset else 1,
             ensure_all_finite="allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True,
         )
+        return masked(data, mask)
 
     def _scaled(self, X: Array) -> Array:
         return (X - self.center_) / self.scale_

@@ -75,22 +75,24 @@ class Talk:
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("iteration {task.completed:.0f} of at most {task.total:.0f}"),
-            TextColumn("objective {task.fields[objective]}"),
+            TextColumn("{task.fields[state]}"),
             TimeElapsedColumn(),
             TextColumn("at most"),
             TimeRemainingColumn(),
             TextColumn("left"),
         )
         with Progress(*columns, console=errors, transient=True) as progress:
-            task = progress.add_task("fitting", total=1, objective="")
+            # Parameters that are not given are chosen first, by fits that do not report.
+            task = progress.add_task("choosing parameters", total=None, state="")
 
             def update(info: Any) -> None:
                 progress.update(
                     task,
+                    description="fitting",
                     completed=info.iteration,
                     total=info.max_iter,
-                    objective=f"{info.objective:.6g}",
+                    state=f"{info.iteration}/{info.max_iter} iterations, "
+                    f"objective {info.objective:.6g}",
                 )
 
             yield update

@@ -20,7 +20,8 @@ from rnlmf.report.findings import find, in_words
 
 Array = npt.NDArray[Any]
 
-PENALTIES = {"entries": "l1", "samples": "l21", "dense": "l2"}
+# Wrong entries are what the estimator is made for by default.
+PENALTIES = {"entries": {}, "samples": {"noise_penalty": "l21"}, "dense": {"noise_penalty": "l2"}}
 # Set by options of their own, or by the command itself.
 RESERVED = ("callback", "random_state", "n_jobs", "noise_penalty")
 
@@ -38,7 +39,7 @@ def denoise_file(
     with talk.fitting() as callback:
         inner = RNLMF(
             **chosen,
-            noise_penalty=PENALTIES[fitting.noise],
+            **PENALTIES[fitting.noise],
             random_state=fitting.seed,
             n_jobs=fitting.jobs,
             callback=callback,
