@@ -103,14 +103,17 @@ def main(folder: Path) -> None:
             seconds = time.perf_counter() - begin
             pca, rank = best_pca(truth, noisy)
             before, after = (100 * relative_rmse(truth, data) for data in (noisy, clean))
-            print(
-                f"{name:28}{before:8.1f}{100 * pca:8.1f} (rank {rank:2d}){after:8.1f}{seconds:10.1f}"
-            )
+            print(f"{name:28}{before:8.1f}{100 * pca:8.1f} (rank {rank:2d}){after:8.1f}{seconds:10.1f}")
             if name.startswith("digits"):
                 examples[name.removeprefix("digits, ")] = (truth, noisy, clean)
             if name == REPORTED:
                 write_report(
-                    files.path(report), model, noisy, clean=clean, image_shape=SHAPE, title=name.capitalize()
+                    files.path(report),
+                    model,
+                    noisy,
+                    clean=clean,
+                    image_shape=SHAPE,
+                    title=name.capitalize(),
                 )
         draw(examples, files.path(picture))
     print(f"\nBefore, noisy, after, and what was removed: {picture}")

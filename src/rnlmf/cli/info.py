@@ -32,6 +32,7 @@ def _shown(value: Any) -> str:
 
 def _model(file: Path) -> dict[str, Any]:
     from rnlmf.persistence import load, read_header
+    from rnlmf.report.findings import inner_model
 
     header, model = read_header(file), load(file)
     facts: dict[str, Any] = {
@@ -45,9 +46,10 @@ def _model(file: Path) -> dict[str, Any]:
         facts["feature_names"] = header["feature_names"]
     if hasattr(model, "components_"):
         facts["n_components"] = len(model.components_)
-    for name in ("n_iter_", "converged_", "noise_weight_"):
-        if hasattr(model, name):
-            facts[name.rstrip("_")] = np.asarray(getattr(model, name)).item()
+    inner = inner_model(model)
+    for name in ("n_iter_", "converged_", "kernel_scale_", "noise_weight_", "code_weight_"):
+        if hasattr(inner, name):
+            facts[name.rstrip("_")] = np.asarray(getattr(inner, name)).item()
     facts["parameters"] = header["parameters"]
     return facts | {f"fitted_on_{key}": value for key, value in header["about"].items()}
 

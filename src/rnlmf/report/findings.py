@@ -39,6 +39,8 @@ class Findings:
         The standard deviations.
     converged : bool
     n_iter : int
+    confidence : float or None
+        How often the same parameters would be chosen if other entries were held out.
     """
 
     shape: tuple[int, int]
@@ -53,6 +55,7 @@ class Findings:
     spread: Array
     converged: bool
     n_iter: int
+    confidence: float | None = None
 
     @property
     def n_samples_hit(self) -> int:
@@ -90,12 +93,20 @@ class Findings:
             ],
             "converged": self.converged,
             "n_iter": self.n_iter,
+            "confidence_in_parameters": self.confidence,
         }
 
 
 def _worst(first: Array, second: Array, count: int) -> list[int]:
     order = np.lexsort((-second, -first))[:count]
     return [int(i) for i in order if first[i] > 0.0]
+
+
+def inner_model(model: Any) -> Any:
+    """The factorization that a model is built on: its own, or that of scaled features or clusters."""
+    for name in ("estimator_", "factorization_"):
+        model = getattr(model, name, model)
+    return model
 
 
 def find(model: Any, X: Array, clean: Array) -> Findings:
@@ -143,6 +154,7 @@ def find(model: Any, X: Array, clean: Array) -> Findings:
         spread=spread,
         converged=bool(model.converged_),
         n_iter=int(model.n_iter_),
+        confidence=getattr(inner_model(model), "selection_confidence_", None),
     )
 
 
@@ -198,9 +210,17 @@ def in_words(
 
 def certainty(findings: Findings) -> str:
     """Whether the fit ended well, and what that means for the result."""
+    iterations = count(findings.n_iter, "iteration")
     if findings.converged:
-        return f"The fit converged after {count(findings.n_iter, 'iteration')}."
-    return (
-        f"The fit had not settled after {count(findings.n_iter, 'iteration')}: the result can be used, "
-        "but more iterations may still change it."
-    )
+        text = f"The fit converged after {iterations}."
+    else:
+        text = (
+            f"The fit had not settled after {iterations}: the result can be used, but more iterations "
+            "may still change it."
+        )
+    if findings.confidence is not None:
+        text += (
+            " Its parameters were chosen by how well they predict entries that were held out; with "
+            f"others held out the choice would be the same in {percent(findings.confidence)} of cases."
+        )
+    return text

@@ -14,7 +14,7 @@ from rnlmf.io.atomic import outputs
 from rnlmf.io.dataset import need, numbered
 from rnlmf.report import sections
 from rnlmf.report.findings import Findings, count, find, in_words, percent
-from rnlmf.report.sections import Section, Story, factorization
+from rnlmf.report.sections import Section, Story
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -85,7 +85,7 @@ def write_report(
         model=model,
         X=values,
         clean=clean,
-        findings=find(factorization(model), values, clean),
+        findings=find(getattr(model, "factorization_", model), values, clean),
         names=feature_names,
         sample_names=sample_names,
         image_shape=image_shape,

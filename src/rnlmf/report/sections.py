@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnlmf.report import pictures
-from rnlmf.report.findings import Findings, percent
+from rnlmf.report.findings import Findings, inner_model, percent
 
 Array = npt.NDArray[Any]
 
@@ -36,11 +36,6 @@ CLUSTER_COLOURS = (
 )
 
 
-def factorization(model: Any) -> Any:
-    """The model that has dictionary and objective: itself, or what a clustering is built on."""
-    return getattr(model, "factorization_", model)
-
-
 @dataclass(frozen=True)
 class Story:
     """Everything that the page tells about."""
@@ -58,8 +53,8 @@ class Story:
 
     @property
     def factorization(self) -> Any:
-        """The model that has the dictionary."""
-        return factorization(self.model)
+        """The model that has dictionary and objective: itself, or what a clustering is built on."""
+        return getattr(self.model, "factorization_", self.model)
 
     def sample_name(self, i: int) -> str:
         """A name for reading."""
@@ -540,6 +535,19 @@ def settings(story: Story) -> Section:
             "numbers": False,
         }
     )
+    tried = getattr(inner_model(model), "selection_", None)
+    if tried:
+        names = list(tried[0])
+        section.parts.append(
+            {
+                "kind": "table",
+                "heads": [name.replace("_", " ") for name in names],
+                "rows": [tuple(f"{row[name]:.4g}" for name in names) for row in tried],
+                "caption": "What was tried for the parameters that were not given, best first: the loss "
+                "is that of predicting entries that were held out.",
+                "numbers": True,
+            }
+        )
     if story.untouched:
         section.parts.append(
             {
