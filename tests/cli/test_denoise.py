@@ -13,7 +13,7 @@ from rnlmf.metrics import relative_rmse
 
 
 def test_a_table_is_cleaned_with_names_and_dates_kept(run, table, seasons):
-    result = run("denoise", table, "-o", "clean.csv")
+    result = run("denoise", table, "-o", "clean.csv", "--set", "n_components=16")
     assert result.exit_code == 0, result.output
     before, after = pd.read_csv(table), pd.read_csv("clean.csv")
     assert list(after.columns) == list(before.columns)
@@ -45,7 +45,8 @@ def test_the_model_treats_new_samples_the_same(run, table):
 
 
 def test_json_and_quiet(run, table):
-    result = run("denoise", table, "-o", "clean.csv", "--json", "--quiet")
+    words = ("--json", "--quiet", "--set", "n_components=16")
+    result = run("denoise", table, "-o", "clean.csv", *words)
     facts = json.loads(result.stdout)
     assert result.stderr == ""
     assert facts["n_samples"] == 240

@@ -107,14 +107,8 @@ def main(folder: Path) -> None:
             if name.startswith("digits"):
                 examples[name.removeprefix("digits, ")] = (truth, noisy, clean)
             if name == REPORTED:
-                write_report(
-                    files.path(report),
-                    model,
-                    noisy,
-                    clean=clean,
-                    image_shape=SHAPE,
-                    title=name.capitalize(),
-                )
+                page, title = files.path(report), name.capitalize()
+                write_report(page, model, noisy, clean=clean, image_shape=SHAPE, title=title)
         draw(examples, files.path(picture))
     print(f"\nBefore, noisy, after, and what was removed: {picture}")
     print(f"What was found, as a page for a browser:    {report}")

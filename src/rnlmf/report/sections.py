@@ -543,8 +543,8 @@ def settings(story: Story) -> Section:
                 "kind": "table",
                 "heads": [name.replace("_", " ") for name in names],
                 "rows": [tuple(f"{row[name]:.4g}" for name in names) for row in tried],
-                "caption": "What was tried for the parameters that were not given, best first: the loss "
-                "is that of predicting entries that were held out.",
+                "caption": "What was tried for the parameters that were not given, best first: the "
+                "loss is that of predicting entries that were held out.",
                 "numbers": True,
             }
         )
