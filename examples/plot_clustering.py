@@ -2,8 +2,8 @@
 Clustering
 ==========
 
-:class:`rnlmf.RNLMFClustering` groups samples by the curved structure they lie on, and the noise does not
-count. New samples get a label too.
+:class:`rnlmf.RNLMFClustering` groups samples by the curved structure they lie on, in spite of noise.
+New samples get a label too.
 """
 
 # %%

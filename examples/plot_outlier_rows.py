@@ -29,7 +29,8 @@ from rnlmf import RNLMF
 model = RNLMF(40, noise_penalty="l21", random_state=0).fit(X)
 removed = np.linalg.norm(model.noise(X), axis=1)
 flagged = removed > 0
-print(f"{flagged.sum()} rows flagged, {(flagged & outlier).sum()} of the {outlier.sum()} outliers among them")
+found = flagged & outlier
+print(f"{flagged.sum()} rows flagged, {found.sum()} of the {outlier.sum()} outliers among them")
 
 # %%
 # Beside a method that looks at features one by one:

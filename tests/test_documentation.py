@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[1]
 
 
 def test_the_penalty_of_the_page_on_extending_is_one(rng):
-    (code,) = re.findall(r"```python\n(class Positive.*?)```", (ROOT / "docs/extend.md").read_text(), re.S)
+    page = (ROOT / "docs/extend.md").read_text()
+    (code,) = re.findall(r"```python\n(class Positive.*?)```", page, re.S)
     names = {"np": np, "Penalty": Penalty}
     exec(code, names)
     penalty = names["Positive"]()
