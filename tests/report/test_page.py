@@ -9,7 +9,7 @@ from rnlmf import RNLMF
 from rnlmf.report import find, in_words, write_report
 from rnlmf.report.findings import percent
 from rnlmf.report.pictures import grey, signed
-from rnlmf.report.sections import Story
+from rnlmf.report.story import Story
 
 MODEL = SimpleNamespace(converged_=True, n_iter_=7, objective_=[2.0, 1.0], components_=np.eye(3))
 MODEL.get_params = lambda: {"n_components": 3}

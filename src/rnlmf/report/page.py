@@ -14,7 +14,7 @@ from rnlmf.io.atomic import outputs
 from rnlmf.io.dataset import need, numbered
 from rnlmf.report import sections
 from rnlmf.report.findings import Findings, count, find, in_words, percent
-from rnlmf.report.sections import Section, Story
+from rnlmf.report.story import Section, Story
 
 TEMPLATES = Path(__file__).parent / "templates"
 
