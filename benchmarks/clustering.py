@@ -33,8 +33,8 @@ from benchmarks import cases
 from rnlmf.cluster.affinity import symmetrize
 from rnlmf.cluster.assign import assign
 from rnlmf.cluster.labels import spectrum
-from rnlmf.datasets import load_coil20, load_extended_yale_b, salt_and_pepper
-from rnlmf.datasets.files import _images
+from rnlmf.datasets import load_coil20, load_extended_yale_b, resize_images, salt_and_pepper
+from rnlmf.datasets.files import data_folder
 from rnlmf.metrics import clustering_error
 
 Array = npt.NDArray[Any]
@@ -48,9 +48,15 @@ def coil20() -> Labelled:
     return bunch.data, bunch.target
 
 
+def images(name: str, side: int) -> Labelled:
+    """Square images of bytes, made 20 x 20 as those of the other sets are."""
+    with np.load(data_folder() / name) as archive:
+        X, y = archive["X"].astype(np.float32) / 255, archive["y"]
+    return resize_images(X, (side, side), (20, 20)), y
+
+
 def coil100() -> Labelled:
-    bunch = _images("coil100_32x32.npz", (20, 20))
-    return bunch.data, bunch.target
+    return images("coil100_32x32.npz", 32)
 
 
 def yale() -> Labelled:
@@ -60,8 +66,8 @@ def yale() -> Labelled:
 
 def mnist() -> Labelled:
     """Every fifth of the 10,000 test digits."""
-    bunch = _images("mnist_test10k_28x28.npz", (20, 20))
-    return bunch.data[::5], bunch.target[::5]
+    X, y = images("mnist_test10k_28x28.npz", 28)
+    return X[::5], y[::5]
 
 
 def digits() -> Labelled:
