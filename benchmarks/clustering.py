@@ -244,6 +244,7 @@ def size_job(n: int, form: str, queue: Any) -> None:
             "memory_beyond_input_mb": round(after - before),
             "seconds": round(seconds),
             "error": round(100 * clustering_error(y, model.labels_), 2),
+            "eigenvectors_converged": model.converged_,
             "n_by_n_mb": round(n * n * 4 / 2**20),
         }
     )
