@@ -240,9 +240,12 @@ def curves(n: int, seed: int = 0) -> Labelled:
     return X, y
 
 
-def memory() -> float:
-    """Most memory of this process so far, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def memory(now: bool) -> float:
+    """Memory of this process now, or the most of it so far, in MB (Linux)."""
+    if now:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * resource.getpagesize() / 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
 
 
 def size_job(n: int, form: str, queue: Any) -> None:
@@ -251,11 +254,11 @@ def size_job(n: int, form: str, queue: Any) -> None:
     # What is loaded on first use does not count.
     rnlmf.RNLMFClustering(10, form=form, random_state=0).fit(curves(2000)[0])
     X, y = curves(n)
-    before = memory()
+    before = memory(now=True)
     begin = time.perf_counter()
     model = rnlmf.RNLMFClustering(10, form=form, random_state=0).fit(X)
     seconds = time.perf_counter() - begin
-    after = memory()
+    after = memory(now=False)
     queue.put(
         {
             "samples": n,
