@@ -387,6 +387,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
+    parser.add_argument("--samples", nargs="+", type=int, help="only these sizes")
     parser.add_argument("--again", action="store_true", help="measure anew what is there already")
     arguments = parser.parse_args()
     parts = arguments.parts or ["accuracy", "size"]
@@ -410,11 +411,13 @@ def main() -> None:
                     print(name, method, seed, runs[str(seed)], flush=True)
                     save(results)
     if "size" in parts:
-        results["size"] = []
-        for n, form in SIZES:
-            results["size"].append(size(n, form))
-            print(results["size"][-1], flush=True)
-            save(results)
+        rows = {(row["samples"], row["form"]): row for row in results.get("size", [])}
+        for key in SIZES:
+            if arguments.samples is None or key[0] in arguments.samples:
+                rows[key] = size(*key)
+                print(rows[key], flush=True)
+                results["size"] = [rows[key] for key in SIZES if key in rows]
+                save(results)
 
 
 if __name__ == "__main__":
