@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow browser bench compare reproduce docs lint format install clean
+.PHONY: help demo test test-slow browser bench bench-clustering compare reproduce docs lint format install clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -33,6 +33,9 @@ compare: $(VENV)/.bench ## Denoising errors of all methods, tuned, beside the pa
 
 reproduce: $(VENV)/.reproduce ## Every table and figure of the paper, quickly (half an hour); writes docs/results
 	$(BIN)/python -m rnlmf.reproduce --quick --out docs/results
+
+bench-clustering: $(VENV)/.bench ## Clustering errors beside the paper's, time and memory (hours)
+	$(BIN)/python -m benchmarks.clustering
 
 lint: $(VENV)/.dev ## Check style and types
 	$(BIN)/ruff check .

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
 from rnlmf.cluster.affinity import unit_rows
 
@@ -84,7 +85,10 @@ def kmeans(
         n_init=n_init,
         max_iter=KMEANS_ITERATIONS,
         random_state=int(rng.randint(2**31 - 1)),
-    ).fit(rows, sample_weight=weights)
+    )
+    # Its threads add up in any order, and the last bit can decide between two starts.
+    with threadpool_limits(limits=1, user_api="openmp"):
+        model.fit(rows, sample_weight=weights)
     return model.labels_, model.cluster_centers_
 
 

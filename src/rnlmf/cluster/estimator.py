@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -16,27 +14,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rnlmf.cluster.affinity import (
-    between_parts,
-    gram,
-    least_squares_factor,
-    neighbour_graph,
-    over_columns,
-    row_chunks,
-    scale_rows,
-    shared_neighbours,
-    strongest,
-    unit_rows,
-)
+from rnlmf.cluster.affinity import row_chunks, unit_rows
 from rnlmf.cluster.assign import cut
-from rnlmf.cluster.labels import (
-    EXTRA_VECTORS,
-    LABEL_CONSTRAINTS,
-    Spectrum,
-    canonical_order,
-    check_n_clusters,
-    spectrum,
-)
+from rnlmf.cluster.graphs import Comparison, Graph, landmark_graph, sample_graph
+from rnlmf.cluster.labels import EXTRA_VECTORS, LABEL_CONSTRAINTS, canonical_order, check_n_clusters
 from rnlmf.cluster.landmarks import choose_landmarks
 from rnlmf.conventions import like
 from rnlmf.engine import default_threads, start
@@ -53,36 +34,9 @@ FIT_SAMPLES = 20_000
 GRAPH_SAMPLES = 100_000
 LANDMARKS = 2000
 LANDMARKS_PER_CLUSTER = 20
-# affinity_weight="auto", over the mean eigenvalue of C^T C.
-RELATIVE_AFFINITY_WEIGHT = 0.1
 # noise_weight="auto": threshold of the noise, in standard deviations of the data.
 RELATIVE_THRESHOLD = 0.05
 CHUNK_ROWS = 8192
-# Eigenvalues below this do not take part in the treatment of new samples.
-LEAST_EIGENVALUE = 1e-3
-
-
-@dataclass(frozen=True)
-class _Reference:
-    """What samples are compared with: rows `B`, made from codes by `factor`."""
-
-    factor: Array
-    B: Array
-
-
-@dataclass(frozen=True)
-class _Graph:
-    """Affinities, their spectrum, and what follows from both.
-
-    `affinity` is what the caller sees, `projection` takes the affinities of a sample with the reference
-    to the embedding, and `table` sums the affinities between parts.
-    """
-
-    affinity: scipy.sparse.csr_array
-    spectrum: Spectrum
-    vectors: Array
-    projection: Array
-    table: Callable[[Array, int], Array]
 
 
 class RNLMFClustering(ClusterMixin, BaseEstimator):
@@ -90,7 +44,8 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
 
     :class:`RNLMF` gives every sample a code ``c_i`` that does not see its noise. Samples whose codes
     represent each other are neighbours in a graph, which is cut by normalised spectral clustering:
-    Algorithm 3 of [1]_, in memory ``O(n (n_components + n_neighbors))``. New samples get a label too.
+    Algorithm 3 of [1]_, in memory ``O(n (n_components + n_neighbors))``. New samples get a label too,
+    for which the model keeps ``n_components`` numbers for every sample or landmark.
 
     The affinities are ``A = C (C^T C + gamma I)^-1 C^T``, the solution of a least-squares
     representation of the codes by each other. The defaults differ from the paper, whose settings depend
@@ -292,6 +247,13 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         place = np.argsort(order)
         X = X[order]
         some = self._some(X, rng)
+        self._comparison = Comparison(
+            cosine=self.affinity == "cosine",
+            weight=self.affinity_weight,
+            n_neighbors=self.n_neighbors,
+            scaling=self.affinity_scaling,
+            n_threads=default_threads() if self.n_jobs is None else self.n_jobs,
+        )
         self.factorization_ = self._factorization(some, rng).fit(some)
         landmarks = self.form == "landmarks" or (self.form == "auto" and len(X) > GRAPH_SAMPLES)
         graph = self._landmark_graph(X, some, rng) if landmarks else self._sample_graph(X, rng)
@@ -330,7 +292,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         labels = np.empty(len(X), dtype=np.int64)
         for rows in row_chunks(len(X), CHUNK_ROWS):
-            place = unit_rows(self._compare(X[rows]) @ self._projection)
+            place = unit_rows(self._affinities(X[rows]) @ self._projection)
             part = pairwise_distances_argmin(place, self._cut.centers)
             labels[rows] = self._cut.label_of_part[part]
         return labels
@@ -381,97 +343,39 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         return max(1, min(max(2 * n_features, LEAST_ATOMS), MAX_ATOMS, n_samples // 2))
 
     def _codes(self, X: Array) -> Array:
-        """Codes of samples, of unit length where affinities are cosines."""
+        """Codes of samples, in blocks, ready to be compared."""
         codes = np.empty((len(X), len(self.factorization_.components_)), X.dtype)
         for rows in row_chunks(len(X), CHUNK_ROWS):
-            block = self.factorization_.transform(X[rows])
-            codes[rows] = unit_rows(block) if self.affinity == "cosine" else block
+            codes[rows] = self._comparison.prepare(self.factorization_.transform(X[rows]))
         return codes
 
-    def _factor(self, C: Array, n_samples: int) -> Array:
-        """The factor that makes affinities of the codes, `C` being those of all samples or of some."""
-        G = gram(C) * (n_samples / len(C))
-        weight = self.affinity_weight
-        if weight == "auto":
-            weight = RELATIVE_AFFINITY_WEIGHT * float(np.trace(G)) / len(G) or 1.0
-        return least_squares_factor(G, weight)
-
-    def _weigh(self, C: Array, factor: Array) -> Array:
-        """Codes that become, in place, rows whose products are affinities."""
-        for rows in row_chunks(len(C), CHUNK_ROWS):
-            block = C[rows] @ factor
-            C[rows] = unit_rows(block) if self.affinity == "cosine" else block
-        return C
-
-    def _compare(self, X: Array) -> scipy.sparse.csr_array:
+    def _affinities(self, X: Array) -> scipy.sparse.csr_array:
         """Affinities of samples with the reference."""
-        reference = self._reference
-        B = self._weigh(self._codes(X), reference.factor).astype(reference.B.dtype, copy=False)
-        return self._affinities(B)
+        B = self._comparison.weigh(self._codes(X), self._factor)
+        return self._comparison.compare(B, self._reference)
 
-    def _affinities(self, B: Array) -> scipy.sparse.csr_array:
-        """The largest affinities of rows with the reference, and of a sample with itself."""
-        reference = self._reference.B
-        count = min(self.n_neighbors + 1, len(reference))
-        Z = strongest(B, reference, count, n_threads=self._n_threads())
-        return scale_rows(Z, self.affinity_scaling)
-
-    def _sample_graph(self, X: Array, rng: np.random.RandomState) -> _Graph:
-        """Affinities of all samples with each other."""
+    def _sample_graph(self, X: Array, rng: np.random.RandomState) -> Graph:
         C = self._codes(X)
-        factor = self._factor(C, len(C))
-        B = self._weigh(C, factor)
-        self._reference = _Reference(factor, B)
-        if self.links == "shared":
-            A = self._affinities(B)
-            W = shared_neighbours(A)
-        else:
-            W = neighbour_graph(
-                B, self.n_neighbors, scaling=self.affinity_scaling, n_threads=self._n_threads()
-            )
-        W, result = spectrum(W, B, self.n_clusters, rng, extra=self.least_share > 0.0)
-        projection = _functions(result) / np.maximum(result.embedding.eigenvalues, LEAST_EIGENVALUE)
-        if self.links == "shared":
-            projection = over_columns(A).T @ projection
+        self._factor = self._comparison.factor(C, len(C))
+        self._reference = self._comparison.weigh(C, self._factor)
+        extra = self.least_share > 0.0
+        return sample_graph(
+            self._reference, self._comparison, self.links, self.n_clusters, rng, extra=extra
+        )
 
-        def table(parts: Array, count: int) -> Array:
-            return between_parts(between_parts(W, parts, count).T, parts, count).toarray()
-
-        return _Graph(W, result, result.embedding.vectors, projection, table)
-
-    def _landmark_graph(self, X: Array, some: Array, rng: np.random.RandomState) -> _Graph:
-        """Affinities of all samples with landmarks.
-
-        The graph of samples that share landmarks and that of landmarks that share samples have the same
-        eigenvalues, and the vectors of either follow from the other's.
-        """
-        C = self._codes(some)
-        factor = self._factor(C, len(X))
+    def _landmark_graph(self, X: Array, some: Array, rng: np.random.RandomState) -> Graph:
         count = self.n_landmarks
         if count is None:
             count = max(LANDMARKS, LANDMARKS_PER_CLUSTER * (self.n_clusters or 0))
-        B = choose_landmarks(self._weigh(C, factor), count, rng)
-        self._reference = _Reference(factor, unit_rows(B) if self.affinity == "cosine" else B)
-        chunks = [self._compare(X[rows]) for rows in row_chunks(len(X), CHUNK_ROWS)]
+        elif self.n_clusters is not None and count < self.n_clusters:
+            raise ValueError(
+                f"n_landmarks={count} must not be less than n_clusters={self.n_clusters}: take more."
+            )
+        C = self._codes(some)
+        self._factor = self._comparison.factor(C, len(X))
+        landmarks = choose_landmarks(self._comparison.weigh(C, self._factor), count, rng)
+        self._reference = self._comparison.prepare(landmarks)
+        chunks = [self._affinities(X[rows]) for rows in row_chunks(len(X), CHUNK_ROWS)]
         Z = scipy.sparse.csr_array(scipy.sparse.vstack(chunks))
-        shared = shared_neighbours(scipy.sparse.csr_array(Z.T))
-        _, result = spectrum(shared, B, self.n_clusters, rng, extra=self.least_share > 0.0)
-        values = np.maximum(result.embedding.eigenvalues, LEAST_EIGENVALUE)
-        projection = _functions(result) / np.sqrt(values)
-
-        def table(parts: Array, count: int) -> Array:
-            sums = between_parts(Z, parts, count)
-            return (over_columns(sums) @ sums.T).toarray()
-
-        return _Graph(Z, result, Z @ projection, projection, table)
-
-    def _n_threads(self) -> int:
-        return default_threads() if self.n_jobs is None else self.n_jobs
-
-
-def _functions(result: Spectrum) -> Array:
-    """``D^-1/2 U``: eigenvectors as functions on the reference."""
-    degrees = result.embedding.degrees
-    scale = np.sqrt(np.where(degrees > 0.0, degrees, 1.0))
-    functions: Array = result.embedding.vectors / scale[:, None]
-    return functions
+        extra = self.least_share > 0.0
+        return landmark_graph(Z, landmarks, self.n_clusters, rng, extra=extra)

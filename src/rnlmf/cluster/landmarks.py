@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import MiniBatchKMeans
+from threadpoolctl import threadpool_limits
 
 Array = npt.NDArray[Any]
 
@@ -28,5 +29,7 @@ def choose_landmarks(B: Array, count: int, rng: np.random.RandomState) -> Array:
         compute_labels=False,
         random_state=int(rng.randint(2**31 - 1)),
     )
-    centers: Array = model.fit(B).cluster_centers_.astype(B.dtype)
+    # Its threads add up in any order; results shall not depend on it.
+    with threadpool_limits(limits=1, user_api="openmp"):
+        centers: Array = model.fit(B).cluster_centers_.astype(B.dtype)
     return centers
