@@ -87,7 +87,7 @@ def error_table(experiment: Experiment, results: Results, mode: str) -> Table:
                 what = "the kernel's width of RNLMF, a weight of the others"
             notes.append(
                 f"A quick run, which chooses one parameter: {what}. The others, and all of them on "
-                "COIL-100, are those with which a full search begins."
+                "COIL-100, are those that earlier searches, on the same error, found."
             )
     absent = [m for m in experiment.methods if m not in METHODS]
     if absent:
