@@ -113,7 +113,7 @@ def our_grid(problem: Problem) -> Grid:
     else:
         scale, weight, threshold = FIRST[problem.data]
         if problem.data == "coil100" and "occlusion" in problem.noise:
-            scale, threshold = 0.5, 0.07 if problem.noise == "occlusion" else 0.035
+            scale, threshold = 0.5, 0.1 if problem.noise == "occlusion" else 0.035
         iterations = 100 if problem.data == "coil100" else 300
         grid |= {
             "max_iter": choose([iterations], iterations),
