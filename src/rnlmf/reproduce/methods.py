@@ -190,6 +190,8 @@ def rdl_grid(problem: Problem) -> Grid:
     ratio, factor = (0.5, 0.1) if problem.kind == "mocap" else (1.0, 0.2)
     if "occlusion" in problem.noise:
         ratio = 2.5
+    elif problem.noise == "columns":
+        ratio, factor = 0.25, 0.4
     return {
         "n_components": sizes,
         "ratio": choose([0.1, 0.25, 0.5, 1.0, 2.5, 5.0], ratio),
