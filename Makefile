@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow bench compare reproduce lint format install clean
+.PHONY: help demo test test-slow bench bench-clustering compare reproduce lint format install clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -23,6 +23,9 @@ bench: $(VENV)/.bench ## Measure speed and accuracy; writes benchmarks/results
 compare: $(VENV)/.bench ## Denoising errors of all methods, tuned, beside the paper's (an hour)
 	$(BIN)/python -m benchmarks.methods
 	$(BIN)/python -m benchmarks.column_noise
+
+bench-clustering: $(VENV)/.bench ## Clustering errors beside the paper's, time and memory (hours)
+	$(BIN)/python -m benchmarks.clustering
 
 reproduce: $(VENV)/.reproduce ## Every table and figure of the paper, quickly (half an hour); writes docs/results
 	$(BIN)/python -m rnlmf.reproduce --quick --out docs/results

@@ -191,6 +191,33 @@ def neighbour_graph(
     return symmetrize(scale_rows(A, scaling))
 
 
+def shared_neighbours(A: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    """Graph ``A L^-1 A^T``, with ``L`` the column sums of ``A``: samples that share neighbours.
+
+    Its row sums are those of ``A``, and its normalised form ``N N^T`` with ``N = D^-1/2 A L^-1/2`` has
+    no negative eigenvalue [1]_. If every sample is among its own neighbours, direct ones count too.
+
+    References
+    ----------
+    .. [1] D. Cai and X. Chen, "Large scale spectral clustering via landmark-based sparse
+       representation", IEEE Transactions on Cybernetics, 2015.
+    """
+    return symmetrize(scipy.sparse.csr_array(A @ over_columns(A).T), diagonal=True)
+
+
+def over_columns(A: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    """``A L^-1``: columns over their sums."""
+    sums = np.asarray(A.sum(axis=0)).ravel()
+    return scipy.sparse.csr_array(A @ scipy.sparse.diags_array(1.0 / np.where(sums > 0.0, sums, 1.0)))
+
+
+def between_parts(A: scipy.sparse.csr_array, parts: Array, count: int) -> scipy.sparse.csr_array:
+    """Rows of `A` summed over the parts that they belong to, of shape (count, columns)."""
+    n = len(parts)
+    member = scipy.sparse.csr_array((np.ones(n), (parts, np.arange(n))), shape=(count, n))
+    return scipy.sparse.csr_array(member @ A)
+
+
 def connect(W: scipy.sparse.csr_array, B: Array, n_components: int) -> scipy.sparse.csr_array:
     """The graph with links that leave at most `n_components` connected components.
 

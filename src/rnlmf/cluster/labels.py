@@ -14,19 +14,21 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from rnlmf.cluster.affinity import connect, row_chunks
-from rnlmf.cluster.assign import assign, eigengap
+from rnlmf.cluster.assign import assign, by_size, eigengap
 from rnlmf.cluster.spectral import Embedding, spectral_embedding
 
 Array = npt.NDArray[Any]
 
 # Most clusters that the eigengap is looked for among.
 MAX_CLUSTERS = 50
+# Vectors beyond one for each cluster, at most as many again.
+EXTRA_VECTORS = 20
 CHUNK_ROWS = 8192
 
 # What the constructors of all clustering methods allow for this step.
 LABEL_CONSTRAINTS: dict[str, list[Any]] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
-    "assign_labels": [StrOptions({"kmeans", "cluster_qr"})],
+    "assign_labels": [StrOptions({"weighted", "kmeans", "cluster_qr"})],
     "n_init": [Interval(Integral, 1, None, closed="left")],
     "random_state": ["random_state"],
 }
@@ -34,18 +36,11 @@ LABEL_CONSTRAINTS: dict[str, list[Any]] = {
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The embedding of a graph, cut after as many vectors as there are clusters."""
+    """Eigenvectors of a graph, how many clusters it has, and how clear that is (None if given)."""
 
     embedding: Embedding
-    vectors: Array
-    eigenvalues: Array
     n_clusters: int
     confidence: float | None
-
-    @property
-    def kept(self) -> Array:
-        """The eigenvalues of the vectors."""
-        return self.eigenvalues[: self.n_clusters]
 
 
 def check_n_clusters(n_clusters: int | None, n_samples: int) -> None:
@@ -70,7 +65,12 @@ def canonical_order(X: Array) -> Array:
 
 
 def spectrum(
-    W: scipy.sparse.csr_array, features: Array, n_clusters: int | None, rng: np.random.RandomState
+    W: scipy.sparse.csr_array,
+    features: Array,
+    n_clusters: int | None,
+    rng: np.random.RandomState,
+    *,
+    extra: bool = False,
 ) -> tuple[scipy.sparse.csr_array, Spectrum]:
     """The graph, linked where it falls into more parts than clusters, and its spectrum.
 
@@ -82,16 +82,20 @@ def spectrum(
     n_clusters : int or None
         None: by the eigengap, at most 50.
     rng : RandomState
+    extra : bool
+        Whether vectors beyond those of the clusters are wanted, for :func:`rnlmf.cluster.assign.cut`.
     """
     n = W.shape[0]
     wanted = min(n_clusters or MAX_CLUSTERS, n)
     W = connect(W, features, wanted)
-    embedding = spectral_embedding(W, wanted if n_clusters else min(wanted + 1, n), rng)
-    confidence = None
     if n_clusters is None:
-        n_clusters, confidence = eigengap(embedding.eigenvalues)
-    vectors = embedding.vectors[:, :n_clusters]
-    return W, Spectrum(embedding, vectors, embedding.eigenvalues, n_clusters, confidence)
+        wanted += 1
+    elif extra:
+        wanted += min(EXTRA_VECTORS, n_clusters)
+    embedding = spectral_embedding(W, min(wanted, n), rng)
+    if n_clusters is None:
+        return W, Spectrum(embedding, *eigengap(embedding.eigenvalues))
+    return W, Spectrum(embedding, n_clusters, None)
 
 
 def _clusters(estimator: Any) -> bool:
@@ -111,6 +115,11 @@ class SpectralClusters:
     tell opposite clouds apart.
     """
 
+    n_clusters: int | None
+    assign_labels: str
+    n_init: int
+    random_state: Any
+
     @available_if(_clusters)
     def fit_predict(self, X, y=None, **kwargs):
         """Fit, and return the label of every sample."""
@@ -122,8 +131,9 @@ class SpectralClusters:
         order = canonical_order(X)
         graph = scipy.sparse.csr_array(W[order][:, order])
         graph, result = spectrum(graph, X[order], self.n_clusters, rng)
-        labels, _ = assign(result.vectors, self.assign_labels, self.n_init, rng)
+        parts, _ = assign(result.embedding.vectors, self.assign_labels, self.n_init, rng)
+        labels, _ = by_size(parts, result.n_clusters)
         place = np.argsort(order)
         self.labels_ = labels[place]
         self.affinity_matrix_ = scipy.sparse.csr_array(graph[place][:, place])
-        self.eigenvalues_ = result.eigenvalues
+        self.eigenvalues_ = result.embedding.eigenvalues

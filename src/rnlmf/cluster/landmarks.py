@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 from sklearn.cluster import MiniBatchKMeans
-
-from rnlmf.cluster.affinity import symmetrize
+from threadpoolctl import threadpool_limits
 
 Array = npt.NDArray[Any]
 
@@ -31,23 +29,7 @@ def choose_landmarks(B: Array, count: int, rng: np.random.RandomState) -> Array:
         compute_labels=False,
         random_state=int(rng.randint(2**31 - 1)),
     )
-    centers: Array = model.fit(B).cluster_centers_.astype(B.dtype)
+    # Its threads add up in any order; results shall not depend on it.
+    with threadpool_limits(limits=1, user_api="openmp"):
+        centers: Array = model.fit(B).cluster_centers_.astype(B.dtype)
     return centers
-
-
-def landmark_graph(Z: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-    """Affinities between landmarks, ``Z^T D^-1 Z`` with ``D`` the row sums of ``Z``.
-
-    ``Z`` (n, p) are the affinities of samples with landmarks. The graph of samples ``W = Z L^-1 Z^T``,
-    with ``L`` the column sums of ``Z``, has ``D`` as its row sums, and its normalised form is
-    ``N N^T`` with ``N = D^-1/2 Z L^-1/2`` [1]_. That of this (p, p) graph is ``N^T N``: both have the
-    same eigenvalues, and each one's vectors follow from the other's.
-
-    References
-    ----------
-    .. [1] D. Cai and X. Chen, "Large scale spectral clustering via landmark-based sparse
-       representation", IEEE Transactions on Cybernetics, 2015.
-    """
-    sums = np.asarray(Z.sum(axis=1)).ravel()
-    scaled = scipy.sparse.diags_array(1.0 / np.where(sums > 0.0, sums, 1.0)) @ Z
-    return scipy.sparse.csr_array(symmetrize(Z.T @ scaled, diagonal=True))

@@ -30,7 +30,7 @@ class LeastSquaresSubspaceClustering(SpectralClusters, Denoiser):
         |X - Z X|^2 + weight |Z|^2,
 
     with ``diag(Z) = 0`` or without. The solution without is ``Z = B B^T`` with ``B = X F`` of the
-    size of the data, and that with it divides row ``i`` by ``1 - |b_i|^2``, so that no n x n matrix is needed.
+    size of the data, and that with it divides row ``i`` by ``1 - |b_i|^2``: no n x n matrix is needed.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class LeastSquaresSubspaceClustering(SpectralClusters, Denoiser):
         The largest affinities of a sample that are kept. None: all, n x n of them.
     affinity_scaling : {"max", "sum"} or None
         What the affinities of a sample are divided by.
-    assign_labels : {"kmeans", "cluster_qr"}
-        How the spectral embedding is cut.
+    assign_labels : {"kmeans", "weighted", "cluster_qr"}
+        How the spectral embedding is cut; see :class:`RNLMFClustering`.
     n_init : int
         Starts of k-means.
     random_state : int, RandomState or None

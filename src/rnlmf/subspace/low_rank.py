@@ -81,8 +81,8 @@ class LowRankSubspaceClustering(SpectralClusters, Denoiser):
         Exponent of the cosines: 4 in the program of the authors of [1]_.
     n_neighbors : int or None
         The largest affinities of a sample that are kept. None: all, n x n of them.
-    assign_labels : {"kmeans", "cluster_qr"}
-        How the spectral embedding is cut.
+    assign_labels : {"kmeans", "weighted", "cluster_qr"}
+        How the spectral embedding is cut; see :class:`RNLMFClustering`.
     n_init : int
         Starts of k-means.
     random_state : int, RandomState or None

@@ -65,8 +65,8 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
     affinity_mass : float
         The share of a sample's coefficients, by absolute sum and largest first, that makes affinities.
         The authors of [1]_ take 1 for faces and 0.7 for motion.
-    assign_labels : {"kmeans", "cluster_qr"}
-        How the spectral embedding is cut.
+    assign_labels : {"kmeans", "weighted", "cluster_qr"}
+        How the spectral embedding is cut; see :class:`RNLMFClustering`.
     n_init : int
         Starts of k-means.
     random_state : int, RandomState or None
