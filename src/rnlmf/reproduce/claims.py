@@ -58,7 +58,6 @@ def not_above_paper(experiment: Experiment, results: Results, mode: str) -> Verd
 def lowest(experiment: Experiment, results: Results, mode: str, best: str) -> Verdict | None:
     """One method lower than all others that were run."""
     cases = []
-    metric = experiment.metrics[0]
     for metric in experiment.metrics:
         for row in experiment.rows:
             found = {m: results.get(experiment, row, m, mode) for m in experiment.methods}

@@ -13,7 +13,7 @@ from rnlmf.reproduce.choice import Point
 from rnlmf.reproduce.paper import paper_values
 from rnlmf.reproduce.runner import Store
 from rnlmf.reproduce.spec import Experiment, Row
-from rnlmf.reproduce.tracks import TUNING_SEED, Track
+from rnlmf.reproduce.tracks import Track
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,6 @@ class Results:
                     )
         return found
 
-    def tried(self, track: Track) -> dict[Point, float]:
-        """Errors of the parameters that were tried."""
-        return track.errors(self.store.lookup)
-
     def _done(self, track: Track) -> list[Any]:
         parameters = track.chosen(self.store.lookup)
         if parameters is None:
@@ -125,6 +121,3 @@ def paper_value(experiment: Experiment, row: Row, method: str, metric: str) -> f
     )
     found = paper_values().get(key)
     return None if found is None else found[0]
-
-
-__all__ = ["TUNING_SEED", "Results", "Summary", "paper_value"]
