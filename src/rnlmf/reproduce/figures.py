@@ -33,7 +33,7 @@ def _lines(
     ax: Any, experiment: Experiment, results: Results, x: str, mode: str = "paper", **where: Any
 ) -> None:
     """Error of every method against a label, on the rows whose other labels are those of `where`."""
-    for method in experiment.methods:
+    for number, method in enumerate(experiment.methods):
         points = []
         for row in experiment.rows:
             labels = dict(row.labels)
@@ -43,7 +43,8 @@ def _lines(
         if points:
             places, values, spreads = zip(*sorted(points), strict=True)
             marker = MARKERS.get(method, "o")
-            ax.errorbar(places, values, spreads, marker=marker, markersize=4, capsize=2, label=method)
+            style = {"marker": marker, "markersize": 4, "capsize": 2, "color": f"C{number}"}
+            ax.errorbar(places, values, spreads, label=method, **style)
     ax.set_xlabel(x)
     ax.set_ylabel("RMSE (%)")
     ax.set_title(", ".join(f"{name} = {value}" for name, value in where.items()))
