@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
 from rnlmf.reproduce import spec
 from rnlmf.reproduce.results import Results, paper_value
 from rnlmf.reproduce.spec import Experiment, Row
+from rnlmf.reproduce.tracks import MODES
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,6 @@ def not_above_paper(experiment: Experiment, results: Results, mode: str) -> Verd
 def lowest(experiment: Experiment, results: Results, mode: str, best: str) -> Verdict | None:
     """One method lower than all others that were run."""
     cases = []
-    metric = experiment.metrics[0]
     for metric in experiment.metrics:
         for row in experiment.rows:
             found = {m: results.get(experiment, row, m, mode) for m in experiment.methods}
@@ -90,16 +90,10 @@ def falls_until(results: Results, size: int) -> Verdict | None:
 
 def faster_with_momentum(results: Results) -> Verdict | None:
     """A larger eta gives a lower objective early on, until it is too large."""
-    experiment = spec.FIGURE_2
     early: dict[float, float] = {}
-    for track in results.tracks:
-        if track.experiment is experiment:
-            for cell in track.final_cells(track.chosen(results.store.lookup) or ()):
-                if results.store.lookup(cell) is not None:
-                    values = results.store.cache.arrays(cell)["objective"]
-                    early[float(dict(track.row.labels)["eta"])] = float(
-                        values[min(49, len(values) - 1)]
-                    )
+    for row, _, arrays in results.arrays(spec.FIGURE_2):
+        values = arrays["objective"]
+        early[float(dict(row.labels)["eta"])] = float(values[min(49, len(values) - 1)])
     moderate = [eta for eta in sorted(early) if eta <= 0.7]
     pairs = list(pairwise(moderate))
     cases = [
@@ -119,16 +113,14 @@ def faster_with_momentum(results: Results) -> Verdict | None:
 
 def all_claims(results: Results) -> list[Verdict]:
     """Every claim of which there are results."""
-    checks: list[Callable[[], Verdict | None]] = []
-    for mode in ("paper", "auto"):
-        for name in ("table4", "table5", "table6", "table7", "table8"):
-            experiment = spec.EXPERIMENTS[name]
-            checks.append(lambda e=experiment, m=mode: not_above_paper(e, results, m))  # type: ignore[misc]
-        for name in ("figure4", "figure5", "figure6", "table4", "table5", "table6", "table7", "table8"):
-            experiment = spec.EXPERIMENTS[name]
-            checks.append(lambda e=experiment, m=mode: lowest(e, results, m, "RNLMF"))  # type: ignore[misc]
+    verdicts: list[Verdict | None] = []
+    for mode in MODES:
+        for experiment in (spec.TABLE_4, spec.TABLE_5, spec.TABLE_6, spec.TABLE_7, spec.TABLE_8):
+            verdicts.append(not_above_paper(experiment, results, mode))
+            verdicts.append(lowest(experiment, results, mode, "RNLMF"))
+        for experiment in (spec.FIGURE_4, spec.FIGURE_5, spec.FIGURE_6):
+            verdicts.append(lowest(experiment, results, mode, "RNLMF"))
     for experiment in (spec.FIGURE_1A, spec.FIGURE_1B):
-        checks.append(lambda e=experiment: lowest(e, results, "paper", "RNLMF, l2"))  # type: ignore[misc]
-    checks.append(lambda: falls_until(results, 135))
-    checks.append(lambda: faster_with_momentum(results))
-    return [verdict for check in checks if (verdict := check()) is not None]
+        verdicts.append(lowest(experiment, results, "paper", "RNLMF, l2"))
+    verdicts += [falls_until(results, 135), faster_with_momentum(results)]
+    return [verdict for verdict in verdicts if verdict is not None]

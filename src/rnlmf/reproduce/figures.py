@@ -33,7 +33,7 @@ def _lines(
     ax: Any, experiment: Experiment, results: Results, x: str, mode: str = "paper", **where: Any
 ) -> None:
     """Error of every method against a label, on the rows whose other labels are those of `where`."""
-    for method in experiment.methods:
+    for number, method in enumerate(experiment.methods):
         points = []
         for row in experiment.rows:
             labels = dict(row.labels)
@@ -43,7 +43,8 @@ def _lines(
         if points:
             places, values, spreads = zip(*sorted(points), strict=True)
             marker = MARKERS.get(method, "o")
-            ax.errorbar(places, values, spreads, marker=marker, markersize=4, capsize=2, label=method)
+            style = {"marker": marker, "markersize": 4, "capsize": 2, "color": f"C{number}"}
+            ax.errorbar(places, values, spreads, label=method, **style)
     ax.set_xlabel(x)
     ax.set_ylabel("RMSE (%)")
     ax.set_title(", ".join(f"{name} = {value}" for name, value in where.items()))
@@ -64,14 +65,10 @@ def figure2(results: Results, path: Path) -> None:
     """The objective for different eta, from the iteration on at which eta begins to act."""
     plt = _pyplot()
     figure, ax = plt.subplots(figsize=(5.5, 4), layout="constrained")
-    for track in results.tracks:
-        if track.experiment is spec.FIGURE_2:
-            parameters = track.chosen(results.store.lookup)
-            for cell in track.final_cells(parameters or ()):
-                if results.store.lookup(cell) is not None:
-                    values = results.store.cache.arrays(cell)["objective"][EARLY:]
-                    label = f"eta = {dict(track.row.labels)['eta']}"
-                    ax.plot(np.arange(EARLY, EARLY + len(values)), values, label=label)
+    for row, _, arrays in results.arrays(spec.FIGURE_2):
+        values = arrays["objective"][EARLY:]
+        label = f"eta = {dict(row.labels)['eta']}"
+        ax.plot(np.arange(EARLY, EARLY + len(values)), values, label=label)
     ax.set(xlabel="iteration", ylabel="objective")
     ax.legend()
     ax.grid(alpha=0.3)
@@ -146,15 +143,8 @@ def figure6(results: Results, path: Path) -> None:
 def _pictures(results: Results) -> dict[str, dict[str, dict[str, Array]]]:
     """Arrays of the pictures, by data set and method."""
     found: dict[str, dict[str, dict[str, Array]]] = {}
-    for track in results.tracks:
-        if track.experiment is spec.PICTURES:
-            parameters = track.chosen(results.store.lookup)
-            if parameters is None:
-                continue
-            for cell in track.final_cells(parameters):
-                if results.store.lookup(cell) is not None:
-                    data = str(dict(track.row.labels)["data"])
-                    found.setdefault(data, {})[track.method] = results.store.cache.arrays(cell)
+    for row, method, arrays in results.arrays(spec.PICTURES):
+        found.setdefault(str(dict(row.labels)["data"]), {})[method] = arrays
     return found
 
 

@@ -113,7 +113,7 @@ def our_grid(problem: Problem) -> Grid:
     else:
         scale, weight, threshold = FIRST[problem.data]
         if problem.data == "coil100" and "occlusion" in problem.noise:
-            scale, threshold = 0.5, 0.07 if problem.noise == "occlusion" else 0.035
+            scale, threshold = 0.5, 0.1 if problem.noise == "occlusion" else 0.035
         iterations = 100 if problem.data == "coil100" else 300
         grid |= {
             "max_iter": choose([iterations], iterations),
@@ -172,8 +172,8 @@ def rdl(X: Array, problem: Problem, seed: int, **parameters: Any) -> Any:
     return rnlmf.RobustDictionaryLearning(
         parameters["n_components"],
         noise_penalty=penalty,
-        noise_weight=factor * (X.shape[1] ** 0.5 if penalty == "l21" else 1.0),
-        code_weight=parameters["ratio"] * factor,
+        noise_weight=factor,
+        code_weight=parameters["ratio"] * factor if "ratio" in parameters else "auto",
         max_iter=100,
         tol=1e-3,
         random_state=seed,
@@ -187,6 +187,8 @@ def rdl_grid(problem: Problem) -> Grid:
         sizes = choose([full // 2, full], full)
     else:
         sizes = choose([LINEAR_ATOMS[problem.data]], LINEAR_ATOMS[problem.data])
+    if problem.noise == "columns":
+        return {"n_components": sizes, "factor": choose(POWERS, 0.25)}
     ratio, factor = (0.5, 0.1) if problem.kind == "mocap" else (1.0, 0.2)
     if "occlusion" in problem.noise:
         ratio = 2.5

@@ -1,4 +1,4 @@
-"""The values that the paper prints, and the claims it makes."""
+"""The values that the paper prints."""
 
 from __future__ import annotations
 

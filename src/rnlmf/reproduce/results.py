@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from rnlmf.reproduce.cells import Cell
 from rnlmf.reproduce.choice import Point
 from rnlmf.reproduce.paper import paper_values
 from rnlmf.reproduce.runner import Store
 from rnlmf.reproduce.spec import Experiment, Row
-from rnlmf.reproduce.tracks import TUNING_SEED, Track
+from rnlmf.reproduce.tracks import Track
+
+Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -85,11 +89,14 @@ class Results:
                     )
         return found
 
-    def tried(self, track: Track) -> dict[Point, float]:
-        """Errors of the parameters that were tried."""
-        return track.errors(self.store.lookup)
+    def arrays(self, experiment: Experiment) -> Iterator[tuple[Row, str, dict[str, Array]]]:
+        """Row, method and arrays of all that was done of an experiment."""
+        for track in self.tracks:
+            if track.experiment is experiment:
+                for cell in self._done(track):
+                    yield track.row, track.method, self.store.cache.arrays(cell)
 
-    def _done(self, track: Track) -> list[Any]:
+    def _done(self, track: Track) -> list[Cell]:
         parameters = track.chosen(self.store.lookup)
         if parameters is None:
             return []
@@ -125,6 +132,3 @@ def paper_value(experiment: Experiment, row: Row, method: str, metric: str) -> f
     )
     found = paper_values().get(key)
     return None if found is None else found[0]
-
-
-__all__ = ["TUNING_SEED", "Results", "Summary", "paper_value"]

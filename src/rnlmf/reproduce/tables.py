@@ -82,11 +82,12 @@ def error_table(experiment: Experiment, results: Results, mode: str) -> Table:
             "Parameters chosen from the grids on the error of the first seed, as in the paper."
         )
         if any(track.quick for track in results.tracks):
-            what = "the kernel's width of RNLMF, a weight of the others"
-            if experiment.task != "cluster":
-                what = "the weight of the noise"
+            what = "the weight of the noise"
+            if experiment.task == "cluster":
+                what = "the kernel's width of RNLMF, a weight of the others"
             notes.append(
-                f"A quick run, which chooses one parameter: {what}; on COIL-100 all are those of an earlier search."
+                f"A quick run, which chooses one parameter: {what}. The others, and all of them on "
+                "COIL-100, are those that earlier searches, on the same error, found."
             )
     absent = [m for m in experiment.methods if m not in METHODS]
     if absent:
