@@ -61,11 +61,11 @@ from rnlmf import RNLMF
 from rnlmf.datasets import corrupt_entries
 from rnlmf.metrics import relative_rmse
 
-t = np.random.default_rng(0).uniform(0, 6, 200)
+t = np.random.default_rng(0).uniform(0, 6, 120)
 curve = np.column_stack([f(k * t) for k in range(1, 7) for f in (np.cos, np.sin)])
 noisy = corrupt_entries(curve, 0.1, magnitude=2, random_state=0)
 for kernel in (RBF(), RationalQuadratic()):
-    model = RNLMF(30, kernel=kernel, max_iter=100, random_state=0)
+    model = RNLMF(20, kernel=kernel, kernel_scale=1.0, noise_weight=0.01, tol=1e-3, random_state=0)
     error = relative_rmse(curve, model.fit_denoise(noisy))
     print(f"{type(kernel).__name__:20} {error:.3f} (noisy {relative_rmse(curve, noisy):.3f})")
 

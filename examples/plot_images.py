@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 
 from rnlmf.datasets import salt_and_pepper
 
-digits = load_digits().data
+digits = load_digits().data[:600]
 noisy = salt_and_pepper(digits, random_state=0)
 
 # %%
@@ -23,7 +23,7 @@ noisy = salt_and_pepper(digits, random_state=0)
 
 from rnlmf import RNLMF
 
-model = RNLMF(256, random_state=0).fit(noisy)
+model = RNLMF(120, kernel_scale=1.0, random_state=0).fit(noisy)
 clean = model.denoise(noisy)
 
 # %%

@@ -17,7 +17,7 @@ import numpy as np
 from rnlmf.datasets.motion import CMU_BONES, Motion
 
 rng = np.random.default_rng(0)
-n_frames, n_channels = 900, sum(CMU_BONES.values())
+n_frames, n_channels = 600, sum(CMU_BONES.values())
 phase = np.linspace(0, 30 * np.pi, n_frames)
 pace = 1 + 0.5 * np.sin(phase / 17)
 waves = np.column_stack([pace * f(k * phase) for k in (1, 2, 3) for f in (np.sin, np.cos)])

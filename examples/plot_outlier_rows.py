@@ -26,7 +26,7 @@ X[outlier] = rng.normal(scale=X.std(), size=(outlier.sum(), 12))
 
 from rnlmf import RNLMF
 
-model = RNLMF(40, noise_penalty="l21", random_state=0).fit(X)
+model = RNLMF(40, noise_penalty="l21", kernel_scale=1.0, random_state=0).fit(X)
 removed = np.linalg.norm(model.noise(X), axis=1)
 flagged = removed > 0
 found = flagged & outlier

@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 from rnlmf.datasets import salt_and_pepper
 
 X, y = load_digits(return_X_y=True)
-X, y = X[:1000], y[:1000]
+X, y = X[:800], y[:800]
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 X_noisy = salt_and_pepper(X_test, fraction=1.0, density=0.25, random_state=0)
 
@@ -30,7 +30,7 @@ from sklearn.pipeline import make_pipeline
 from rnlmf import RNLMFDenoiser
 
 plain = KNeighborsClassifier().fit(X_train, y_train)
-cleaning = make_pipeline(RNLMFDenoiser(random_state=0), KNeighborsClassifier())
+cleaning = make_pipeline(RNLMFDenoiser(128, kernel_scale=1.0, random_state=0), KNeighborsClassifier())
 cleaning.fit(X_train, y_train)
 
 scores = {

@@ -15,7 +15,7 @@ import numpy as np
 from rnlmf.datasets import corrupt_entries
 
 rng = np.random.default_rng(0)
-n, m = 300, 30
+n, m = 250, 30
 flat = rng.normal(size=(n, 3)) @ rng.normal(size=(3, m))
 angle = rng.uniform(0, 2 * np.pi, n)
 curved = np.column_stack([f(k * angle) for k in range(1, 16) for f in (np.cos, np.sin)])
@@ -31,7 +31,7 @@ print(f"{'data':10}{'noisy':>10}{'robust PCA':>12}{'RNLMF':>10}")
 for name, clean in {"flat": flat, "curved": curved}.items():
     noisy = corrupt_entries(clean, 0.1, magnitude=3, random_state=0)
     pca = RobustPCA().fit_denoise(noisy)
-    own = RNLMF(60, random_state=0).fit_denoise(noisy)
+    own = RNLMF(60, kernel_scale=1.0, random_state=0).fit_denoise(noisy)
     errors = [relative_rmse(clean, data) for data in (noisy, pca, own)]
     print(f"{name:10}{errors[0]:10.3f}{errors[1]:12.3f}{errors[2]:10.3f}")
 

@@ -39,7 +39,7 @@ noisy = truth + wrong * rng.normal(scale=4, size=truth.shape) * truth.std().to_n
 
 from rnlmf import RNLMF, ScaledRNLMF
 
-model = ScaledRNLMF(RNLMF(random_state=0))
+model = ScaledRNLMF(RNLMF(12, random_state=0))
 clean = model.fit_denoise(noisy)
 removed = model.noise(noisy)
 clean.head()
