@@ -56,7 +56,9 @@ _, ax = plt.subplots(figsize=(9, 4), layout="constrained")
 ax.plot(position, truth[:, feature], color="0.8", linewidth=4, label="truth")
 ax.plot(position, noisy[:, feature], "x", color="tab:red", markersize=4, label="observed")
 ax.plot(position, clean[:, feature], ".", color="tab:blue", markersize=4, label="after")
-ax.plot(position[missing], clean[missing, feature], "o", mfc="none", color="tab:blue", label="filled in")
+ax.plot(
+    position[missing], clean[missing, feature], "o", mfc="none", color="tab:blue", label="filled in"
+)
 ax.legend(loc="upper right")
 
 # %%

@@ -23,12 +23,13 @@ X[outlier] = rng.normal(scale=X.std(), size=(outlier.sum(), 12))
 # %%
 # Find them
 # ---------
+# A row is called an outlier if more than half of it was removed.
 
 from rnlmf import RNLMF
 
 model = RNLMF(40, noise_penalty="l21", kernel_scale=1.0, random_state=0).fit(X)
 removed = np.linalg.norm(model.noise(X), axis=1)
-flagged = removed > 0
+flagged = removed > 0.5 * np.linalg.norm(X, axis=1)
 found = flagged & outlier
 print(f"{flagged.sum()} rows flagged, {found.sum()} of the {outlier.sum()} outliers among them")
 

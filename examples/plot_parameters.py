@@ -32,7 +32,8 @@ model = RNLMF(40, random_state=0).fit(noisy)
 for row in model.selection_:
     print(", ".join(f"{name} {value:.4g}" for name, value in row.items()))
 print(f"chosen: scale {model.kernel_scale_}, confidence {model.selection_confidence_:.2f}")
-print(f"error {relative_rmse(truth, noisy):.3f} before, {relative_rmse(truth, model.denoise(noisy)):.3f} after")
+before, after = relative_rmse(truth, noisy), relative_rmse(truth, model.denoise(noisy))
+print(f"error {before:.3f} before, {after:.3f} after")
 
 # %%
 # What each one does
