@@ -2,8 +2,8 @@
 Choosing parameters
 ===================
 
-Usually there is nothing to choose: ``RNLMF()`` finds the kernel's scale and the threshold of the noise by
-itself, without clean data. This page shows how, and what to do where one knows better.
+Usually there is nothing to choose: ``RNLMF()`` finds the kernel's scale and the threshold of the noise
+by itself, without clean data. This page shows how, and what to do where one knows better.
 """
 
 # %%
