@@ -119,6 +119,11 @@ def formulas_are_literal(_app, _what, _name, _object, _options, lines):
     lines[:] = result
 
 
+def skip_routing(_app, _what, name, _object, skip, _options):
+    """Leave out the methods by which scikit-learn routes metadata: they are on every estimator."""
+    return skip or name == "get_metadata_routing" or (name.startswith("set_") and "request" in name)
+
+
 def stored_results() -> None:
     """Show the results that the repository holds, if it does."""
     shown = "None are stored here; `rnlmf reproduce` makes them."
@@ -137,4 +142,5 @@ def prepare(_app: object) -> None:
 def setup(app):
     """Hook into the build."""
     app.connect("builder-inited", prepare, priority=100)
+    app.connect("autodoc-skip-member", skip_routing)
     app.connect("autodoc-process-docstring", formulas_are_literal, priority=100)
