@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rnlmf.linear.robust_pca import RobustPCA
     from rnlmf.persistence import load, save
     from rnlmf.scaled import ScaledRNLMF
+    from rnlmf.selection import Selection, held_out_score, select
     from rnlmf.subspace.least_squares import LeastSquaresSubspaceClustering
     from rnlmf.subspace.low_rank import LowRankSubspaceClustering
     from rnlmf.subspace.sparse import SparseSubspaceClustering
@@ -32,10 +33,13 @@ _HOME = {
     "RobustKernelPCA": "linear.robust_kernel_pca",
     "RobustPCA": "linear.robust_pca",
     "ScaledRNLMF": "scaled",
+    "Selection": "selection",
     "SparseSubspaceClustering": "subspace.sparse",
     "factorize": "factorization",
+    "held_out_score": "selection",
     "load": "persistence",
     "save": "persistence",
+    "select": "selection",
 }
 
 __all__ = [
@@ -49,10 +53,13 @@ __all__ = [
     "RobustKernelPCA",
     "RobustPCA",
     "ScaledRNLMF",
+    "Selection",
     "SparseSubspaceClustering",
     "factorize",
+    "held_out_score",
     "load",
     "save",
+    "select",
 ]
 
 

@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import lapack
 
+from rnlmf.engine.corruption import Corruption
 from rnlmf.kernels import RBF, Kernel
-from rnlmf.penalties import L2, FeaturePenalty, Nuclear, Penalty
+from rnlmf.penalties import L2, FeaturePenalty, MinimaxConcave, Nuclear, Penalty
 
 Array = npt.NDArray[Any]
 
@@ -48,6 +49,11 @@ class Problem:
         """Whether a sample's noise has the closed step of the RBF kernel with linear codes."""
         # Not `isinstance`: a kernel derived from it has another slope.
         return type(self.kernel) is RBF and self.linear_codes
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the noise penalty follows the noise that is found."""
+        return isinstance(self.noise_penalty, MinimaxConcave)
 
     def atom_kernel(self, D: Array) -> Array:
         """``K_D = K(D, D)`` in double precision."""
@@ -132,6 +138,7 @@ class Fit:
     objective: list[float] = field(default_factory=list)
     n_iter: int = 0
     converged: bool = False
+    corruption: Corruption | None = None
     code_metric: Array | None = None
 
 
