@@ -98,8 +98,8 @@ def example_report() -> None:
     from rnlmf.datasets import salt_and_pepper
     from rnlmf.report import write_report
 
-    noisy = salt_and_pepper(load_digits().data, random_state=0)
-    model = RNLMF(256, random_state=0).fit(noisy)
+    noisy = salt_and_pepper(load_digits().data[:600], random_state=0)
+    model = RNLMF(random_state=0).fit(noisy)
     write_report(
         GENERATED / "digits-report.html", model, noisy, image_shape=(8, 8), title="Digits, cleaned"
     )
