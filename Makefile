@@ -3,13 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow bench compare lint format install clean
+.PHONY: help demo test test-slow browser bench bench-clustering compare reproduce docs lint format install clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-demo: $(VENV)/.demo ## Remove noise from digits and synthetic data; writes a picture
-	$(BIN)/python -m rnlmf.cli.demo
+demo: $(VENV)/.demo ## Remove noise from digits and synthetic data; writes a picture and a report
+	$(BIN)/rnlmf demo
 
 test: $(VENV)/.dev ## Run the fast tests
 	$(BIN)/python -m pytest
@@ -17,12 +17,25 @@ test: $(VENV)/.dev ## Run the fast tests
 test-slow: $(VENV)/.dev ## Run the slow tests
 	$(BIN)/python -m pytest -m slow
 
+browser: $(VENV)/.dev ## Get a headless Chromium for the tests of the report, if there is none
+	@sh tests/report/get_browser.sh $(BIN)/python
+
+docs: $(VENV)/.docs ## Build the documentation, running all examples; warnings are errors
+	$(BIN)/python -m sphinx -b html -W --keep-going docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
 bench: $(VENV)/.bench ## Measure speed and accuracy; writes benchmarks/results
 	$(BIN)/python -m benchmarks
 
 compare: $(VENV)/.bench ## Denoising errors of all methods, tuned, beside the paper's (an hour)
 	$(BIN)/python -m benchmarks.methods
 	$(BIN)/python -m benchmarks.column_noise
+
+reproduce: $(VENV)/.reproduce ## Every table and figure of the paper, quickly (half an hour); writes docs/results
+	$(BIN)/python -m rnlmf.reproduce --quick --out docs/results
+
+bench-clustering: $(VENV)/.bench ## Clustering errors beside the paper's, time and memory (hours)
+	$(BIN)/python -m benchmarks.clustering
 
 lint: $(VENV)/.dev ## Check style and types
 	$(BIN)/ruff check .
@@ -36,7 +49,7 @@ format: $(VENV)/.dev ## Format and mend what can be mended by machine
 install: $(VENV)/.dev ## Install the package and everything for development into .venv
 
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) rnlmf-demo .pytest_cache .ruff_cache .mypy_cache
+	rm -rf $(VENV) rnlmf-demo docs/_build docs/gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -49,6 +62,14 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.reproduce: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[reproduce]'
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'

@@ -30,8 +30,10 @@ METHODS = {
     "kernel pca, randomised": RobustKernelPCA(solver="randomized", random_state=0),
     "low rank": LowRankSubspaceClustering(),
     "low rank, factored": LowRankSubspaceClustering(solver="factored"),
+    "low rank, clusters": LowRankSubspaceClustering(n_clusters=3, random_state=0),
     "sparse": SparseSubspaceClustering(),
     "sparse, affine": SparseSubspaceClustering(affine=True),
+    "sparse, clusters": SparseSubspaceClustering(n_clusters=3, random_state=0),
 }
 every = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
 

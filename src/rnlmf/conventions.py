@@ -23,6 +23,19 @@ def like(X: Any, values: Array) -> Any:
     return type(X)(values, schema=list(columns))
 
 
+def masked(X: Array, mask: Any) -> Array:
+    """`X` with NaN where `mask` is True; the mask must be of bool and have the shape of `X`."""
+    if mask is None:
+        return X
+    mask = np.asarray(mask)
+    if mask.shape != X.shape or mask.dtype != bool:
+        raise ValueError(
+            f"mask must be an array of bool of the shape of X, {X.shape}; got {mask.dtype} of shape "
+            f"{mask.shape}."
+        )
+    return np.where(mask, np.nan, X).astype(X.dtype, copy=False)
+
+
 def report_fit(estimator: BaseEstimator, objective: list[float], n_iter: int, converged: bool) -> None:
     """Set what every fit leaves behind, and warn if it has not converged."""
     estimator.objective_ = np.array(objective)

@@ -37,7 +37,7 @@ from rnlmf.engine import (
     single_pass,
     start,
 )
-from rnlmf.kernels import KERNELS, Kernel
+from rnlmf.kernels import KERNELS, RBF, Kernel
 from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
@@ -525,7 +525,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
 
     def _engine(self, kernel: Kernel, problem: Problem) -> Any:
-        possible = kernel.stationary and isinstance(problem.code_penalty, L2)
+        possible = type(kernel) is RBF and isinstance(problem.code_penalty, L2)
         if self.order == "single-pass" and not possible:
             raise ValueError(
                 "order='single-pass' needs kernel='rbf' and code_penalty='l2'; use order='paper'."

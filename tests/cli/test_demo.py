@@ -8,3 +8,4 @@ def test_demo_prints_a_table_and_writes_a_picture(tmp_path, capsys, monkeypatch)
     printed = capsys.readouterr().out
     assert all(name in printed for name in cases)
     assert (tmp_path / "digits.png").stat().st_size > 10_000
+    assert "Digits, salt and pepper" in (tmp_path / "report.html").read_text()

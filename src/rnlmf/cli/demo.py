@@ -1,4 +1,4 @@
-"""``make demo``: remove three kinds of noise from digits, and one from synthetic data."""
+"""``rnlmf demo``: remove three kinds of noise from digits, and one from synthetic data."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ from rnlmf.datasets import (
     occlude,
     salt_and_pepper,
 )
+from rnlmf.io import outputs
 from rnlmf.metrics import relative_rmse
+from rnlmf.report import write_report
 
 Array = npt.NDArray[Any]
 
 SHAPE = (8, 8)
 ATOMS = {"digits": 256, "synthetic": 120}
 PCA_RANKS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56)
+REPORTED = "digits, salt and pepper"
 
 
 def best_pca(truth: Array, noisy: Array) -> tuple[float, int]:
@@ -42,7 +45,7 @@ def cases() -> dict[str, tuple[Array, Array]]:
     digits = load_digits().data
     manifolds, _ = make_polynomial_manifolds(2, random_state=0)
     return {
-        "digits, salt and pepper": (digits, salt_and_pepper(digits, random_state=0)),
+        REPORTED: (digits, salt_and_pepper(digits, random_state=0)),
         "digits, occlusion": (digits, occlude(digits, SHAPE, random_state=0)),
         "digits, sparse Gaussian": (digits, corrupt_entries(digits, 0.1, random_state=0)),
         "synthetic, sparse Gaussian": (manifolds, corrupt_entries(manifolds, 0.1, random_state=0)),
@@ -82,29 +85,30 @@ def draw(examples: dict[str, tuple[Array, Array, Array]], path: Path) -> None:
     plt.close(figure)
 
 
-def main(folder: Path | None = None) -> None:
-    """Run the demo and say where the picture is."""
-    folder = folder or Path("rnlmf-demo")
+def main(folder: Path) -> None:
+    """Run the demo and say where picture and report are."""
     folder.mkdir(parents=True, exist_ok=True)
     print("Relative error (%) against the truth, which only this table has seen.")
     print("RNLMF: number of atoms given ({digits}, {synthetic}), all else default.".format(**ATOMS))
     print("PCA: at the rank that is best against the truth.\n")
     print(f"{'data':28}{'noisy':>8}{'PCA':>16}{'RNLMF':>9}{'seconds':>10}")
     examples = {}
-    for name, (truth, noisy) in cases().items():
-        begin = time.perf_counter()
-        atoms = min(ATOMS[name.split(",")[0]], len(noisy) // 2)
-        clean = RNLMF(atoms, random_state=0).fit_denoise(noisy)
-        seconds = time.perf_counter() - begin
-        pca, rank = best_pca(truth, noisy)
-        before, after = (100 * relative_rmse(truth, data) for data in (noisy, clean))
-        print(f"{name:28}{before:8.1f}{100 * pca:8.1f} (rank {rank:2d}){after:8.1f}{seconds:10.1f}")
-        if name.startswith("digits"):
-            examples[name.removeprefix("digits, ")] = (truth, noisy, clean)
-    path = folder / "digits.png"
-    draw(examples, path)
-    print(f"\nBefore, noisy, after, and what was removed: {path}")
-
-
-if __name__ == "__main__":
-    main()
+    picture, report = folder / "digits.png", folder / "report.html"
+    with outputs() as files:
+        for name, (truth, noisy) in cases().items():
+            begin = time.perf_counter()
+            atoms = min(ATOMS[name.split(",")[0]], len(noisy) // 2)
+            model = RNLMF(atoms, random_state=0)
+            clean = model.fit_denoise(noisy)
+            seconds = time.perf_counter() - begin
+            pca, rank = best_pca(truth, noisy)
+            before, after = (100 * relative_rmse(truth, data) for data in (noisy, clean))
+            print(f"{name:28}{before:8.1f}{100 * pca:8.1f} (rank {rank:2d}){after:8.1f}{seconds:10.1f}")
+            if name.startswith("digits"):
+                examples[name.removeprefix("digits, ")] = (truth, noisy, clean)
+            if name == REPORTED:
+                page, title = files.path(report), name.capitalize()
+                write_report(page, model, noisy, clean=clean, image_shape=SHAPE, title=title)
+        draw(examples, files.path(picture))
+    print(f"\nBefore, noisy, after, and what was removed: {picture}")
+    print(f"What was found, as a page for a browser:    {report}")

@@ -1,72 +1,67 @@
-"""Loaders of the paper's real data from a folder of ``.npz`` files.
+"""Where the files of a data set are, and how a file of arrays is read.
 
-The folder is that of the environment variable ``RNLMF_DATA``. A file holds ``X``, samples by
-features, and ``y`` where there are labels.
+The folder is that of the environment variable ``RNLMF_DATA``, or ``rnlmf_data`` in the home folder.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import Bunch
 
 Array = npt.NDArray[Any]
+PathLike = str | os.PathLike[str]
 
 
 def data_folder() -> Path:
-    """The folder that ``RNLMF_DATA`` names."""
-    folder = os.environ.get("RNLMF_DATA")
-    if not folder:
-        raise FileNotFoundError(
-            "No data folder: set the environment variable RNLMF_DATA to the folder of the .npz files."
-        )
-    return Path(folder)
+    """The folder that ``RNLMF_DATA`` names, or ``~/rnlmf_data``."""
+    return Path(os.environ.get("RNLMF_DATA") or Path.home() / "rnlmf_data")
 
 
-def _read(name: str) -> dict[str, Array]:
-    path = data_folder() / name
-    if not path.is_file():
-        raise FileNotFoundError(f"{name} is not in {path.parent}, the folder that RNLMF_DATA names.")
-    with np.load(path) as archive:
-        return {key: archive[key] for key in archive.files}
+def find(title: str, names: Iterable[str], path: PathLike | None, advice: str) -> Path:
+    """The given file or folder, or the first of the `names` that is in the data folder.
+
+    Parameters
+    ----------
+    title : str
+        Name of the data set, for the error.
+    names : iterable of str
+        Names of files and folders that hold it.
+    path : path or None
+        What the user gave. A folder may also contain one of the `names`.
+    advice : str
+        Where to get the data set.
+    """
+    names = tuple(names)
+    folder = data_folder() if path is None else Path(path)
+    if path is not None and not folder.exists():
+        raise FileNotFoundError(f"{title}: path={os.fspath(path)!r} does not exist.")
+    for name in names:
+        if (folder / name).exists():
+            return folder / name
+    if path is not None:
+        return folder
+    raise FileNotFoundError(
+        f"{title} is not in the data folder {folder}, which the environment variable RNLMF_DATA sets. "
+        f"It may be there as {', '.join(names)}. {advice}"
+    )
 
 
-def resize_images(X: Array, shape: tuple[int, int], new_shape: tuple[int, int]) -> Array:
-    """Bicubic, antialiased resize of images with values in [0, 1], one per row."""
-    from PIL import Image
+def read_arrays(path: Path) -> dict[str, Array]:
+    """Arrays of an ``.npz`` or a MATLAB file, by name."""
+    if path.suffix == ".npz":
+        with np.load(path, allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
+    from scipy.io import loadmat
 
-    def resized(image: Array) -> Array:
-        picture = Image.fromarray(image.reshape(shape).astype(np.float32))
-        return np.asarray(picture.resize(new_shape[::-1], Image.Resampling.BICUBIC)).ravel()
-
-    return np.clip(np.stack([resized(image) for image in X]), 0.0, 1.0)
-
-
-def _images(name: str, size: tuple[int, int]) -> Bunch:
-    content = _read(name)
-    X = content["X"].astype(np.float32)
-    if content["X"].dtype == np.uint8:
-        X /= 255.0
-    side = round(X.shape[1] ** 0.5)
-    if (side, side) != size:
-        X = resize_images(X, (side, side), size)
-    return Bunch(data=X, target=content["y"], image_shape=size)
-
-
-def load_coil20(size: tuple[int, int] = (20, 20)) -> Bunch:
-    """COIL-20: 1440 grey images of 20 objects, values in [0, 1]."""
-    return _images("coil20_32x32.npz", size)
-
-
-def load_extended_yale_b(size: tuple[int, int] = (20, 20)) -> Bunch:
-    """Extended Yale B: 2414 grey images of 38 faces, values in [0, 1]."""
-    return _images("yaleB_32x32.npz", size)
-
-
-def load_cmu_mocap(subject: int = 1, trial: int = 9) -> Bunch:
-    """CMU motion capture: one trial, frames by 62 channels."""
-    return Bunch(data=_read(f"mocap_{subject:02d}_{trial:02d}.npz")["X"])
+    try:
+        content = loadmat(path)
+    except NotImplementedError as error:
+        raise ValueError(
+            f"{path.name} is a MATLAB file of version 7.3; save it there with the option '-v7'."
+        ) from error
+    return {key: value for key, value in content.items() if not key.startswith("__")}

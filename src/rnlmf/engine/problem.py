@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy.linalg import lapack
 
 from rnlmf.engine.corruption import Corruption
-from rnlmf.kernels import Kernel
+from rnlmf.kernels import RBF, Kernel
 from rnlmf.penalties import L2, FeaturePenalty, MinimaxConcave, Nuclear, Penalty
 
 Array = npt.NDArray[Any]
@@ -47,7 +47,8 @@ class Problem:
     @property
     def fast_rows(self) -> bool:
         """Whether a sample's noise has the closed step of the RBF kernel with linear codes."""
-        return self.kernel.stationary and self.linear_codes
+        # Not `isinstance`: a kernel derived from it has another slope.
+        return type(self.kernel) is RBF and self.linear_codes
 
     @property
     def adaptive(self) -> bool:

@@ -12,6 +12,8 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from rnlmf.cluster.affinity import neighbour_graph, unit_rows
+from rnlmf.cluster.labels import LABEL_CONSTRAINTS, SpectralClusters, check_n_clusters
 from rnlmf.conventions import report_fit
 from rnlmf.denoiser import Denoiser, balanced
 from rnlmf.penalties import NOISE_PENALTIES, Penalty, shrink_singular_values
@@ -24,12 +26,14 @@ RELATIVE_THRESHOLD = 0.05
 RELATIVE_CODE_WEIGHT = 0.05
 # First penalty parameter, from which it is balanced.
 FIRST_PENALTY = 4.0
+# Singular values of the representation, over the largest, that take part in affinities.
+LEAST_SINGULAR_VALUE = 1e-4
 # Alternations between the two factors of a component before the next one.
 INNER_PASSES = 3
 
 
-class LowRankSubspaceClustering(Denoiser):
-    """Low-rank representation of samples by each other; for now its denoising part.
+class LowRankSubspaceClustering(SpectralClusters, Denoiser):
+    """Low-rank representation of samples by each other, which denoises and clusters them.
 
     With ``solver="admm"`` the low-rank representation of [1]_,
 
@@ -44,6 +48,9 @@ class LowRankSubspaceClustering(Denoiser):
 
     by exact minimisation over one column at a time, ``O(n m)`` each, so that the objective never
     rises and no n x n matrix is needed.
+
+    Spectral clustering cuts the graph of [1]_: with the singular values and vectors ``Z = L S R^T``,
+    the affinity of two samples is a power of the cosine between their rows of ``L S^1/2``.
 
     Parameters
     ----------
@@ -68,9 +75,27 @@ class LowRankSubspaceClustering(Denoiser):
         lowers the objective by less, relatively.
     warm_start : bool
         Start from the last solution if the data have the same shape: faster along a path of weights.
+    n_clusters : int or None
+        None: denoise only.
+    affinity_power : float
+        Exponent of the cosines: 4 in the program of the authors of [1]_.
+    n_neighbors : int or None
+        The largest affinities of a sample that are kept. None: all, n x n of them.
+    assign_labels : {"kmeans", "weighted", "cluster_qr"}
+        How the spectral embedding is cut; see :class:`RNLMFClustering`.
+    n_init : int
+        Starts of k-means.
+    random_state : int, RandomState or None
+        For the spectral embedding and k-means.
 
     Attributes
     ----------
+    labels_ : array of shape (n_samples,)
+        Clusters from 0, the largest first; with `n_clusters` only.
+    affinity_matrix_ : sparse array of shape (n_samples, n_samples)
+        The graph; with `n_clusters` only.
+    eigenvalues_ : array of shape (n_clusters,)
+        Of the normalised graph; with `n_clusters` only.
     representation_ : array of shape (n_samples, n_samples), or pair of arrays
         ``Z``; of "factored" its factors ``V`` and ``U``, of shape (n_samples, n_components) each.
     noise_ : array of shape (n_samples, n_features)
@@ -113,6 +138,9 @@ class LowRankSubspaceClustering(Denoiser):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "warm_start": ["boolean"],
+        "affinity_power": [Interval(Real, 0, None, closed="neither")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
+        **LABEL_CONSTRAINTS,
     }
 
     def __init__(
@@ -126,6 +154,12 @@ class LowRankSubspaceClustering(Denoiser):
         max_iter=1000,
         tol=1e-6,
         warm_start=False,
+        n_clusters=None,
+        affinity_power=4.0,
+        n_neighbors=None,
+        assign_labels="kmeans",
+        n_init=20,
+        random_state=None,
     ):
         self.noise_weight = noise_weight
         self.noise_penalty = noise_penalty
@@ -135,6 +169,12 @@ class LowRankSubspaceClustering(Denoiser):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
+        self.n_clusters = n_clusters
+        self.affinity_power = affinity_power
+        self.n_neighbors = n_neighbors
+        self.assign_labels = assign_labels
+        self.n_init = n_init
+        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None) -> Self:
@@ -151,6 +191,7 @@ class LowRankSubspaceClustering(Denoiser):
         self
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        check_n_clusters(self.n_clusters, len(X))
         data = X.astype(np.float64)
         # In units of the mean singular value the residual X - Z X is of the size of Z, and neither the
         # steps nor rounding depend on the data's scale.
@@ -160,7 +201,28 @@ class LowRankSubspaceClustering(Denoiser):
         E, objective, converged = fit(data, scale, NOISE_PENALTIES[self.noise_penalty]())
         self.noise_ = (E * scale).astype(X.dtype)
         report_fit(self, objective, len(objective), converged)
+        if self.n_clusters is not None:
+            graph = neighbour_graph(
+                self._subspace_rows(),
+                len(X) - 1 if self.n_neighbors is None else self.n_neighbors,
+                scaling=None,
+                power=self.affinity_power,
+            )
+            self._set_labels(graph, X - self.noise_)
         return self
+
+    def _subspace_rows(self) -> Array:
+        """Unit rows of ``L S^1/2`` of the representation, without singular values that are noise."""
+        if self.solver == "admm":
+            left, values, _ = scipy.linalg.svd(self.representation_, full_matrices=False)
+        else:
+            V, U = self.representation_
+            basis, triangle = scipy.linalg.qr(V, mode="economic")
+            _, other = scipy.linalg.qr(U, mode="economic")
+            rotation, values, _ = scipy.linalg.svd(triangle @ other.T)
+            left = basis @ rotation
+        kept = values > LEAST_SINGULAR_VALUE * values[0]
+        return unit_rows(left[:, kept] * np.sqrt(values[kept]))
 
     def _alternate(self, X: Array, scale: float, penalty: Penalty) -> tuple[Array, list[float], bool]:
         """Two-block alternating directions: ``J`` and ``E``, then ``W``, with ``Z = W left^T``."""

@@ -13,6 +13,8 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from rnlmf.cluster.affinity import representation_graph
+from rnlmf.cluster.labels import LABEL_CONSTRAINTS, SpectralClusters, check_n_clusters
 from rnlmf.conventions import report_fit
 from rnlmf.denoiser import Denoiser, balanced
 from rnlmf.penalties import NOISE_PENALTIES, Penalty, soft_threshold
@@ -25,15 +27,16 @@ FIRST_PENALTY = 10.0
 STIFFNESS = 10.0
 
 
-class SparseSubspaceClustering(Denoiser):
-    """Sparse representation of samples by each other; for now its denoising part.
+class SparseSubspaceClustering(SpectralClusters, Denoiser):
+    """Sparse representation of samples by each other, which denoises and clusters them.
 
     Finds a sparse matrix ``C`` with zero diagonal, one row per sample, and noise ``E`` by minimising
 
         |C|_1 + lambda_E R(E) + lambda_fit |X - C X - E|^2 / 2
 
     as in [1]_, by alternating directions. With the singular vectors of ``X`` at hand an iteration
-    costs ``O(n^2 min(n, m))`` and there is no n x n inverse.
+    costs ``O(n^2 min(n, m))`` and there is no n x n inverse. The largest coefficients of every sample,
+    over the largest of all, are the affinities of a graph that spectral clustering cuts.
 
     Parameters
     ----------
@@ -57,9 +60,26 @@ class SparseSubspaceClustering(Denoiser):
         in every entry; the same for row sums, and for the noise in units of the largest entry of `X`.
     warm_start : bool
         Start from the last solution if the data have the same shape: faster along a path of weights.
+    n_clusters : int or None
+        None: denoise only.
+    affinity_mass : float
+        The share of a sample's coefficients, by absolute sum and largest first, that makes affinities.
+        The authors of [1]_ take 1 for faces and 0.7 for motion.
+    assign_labels : {"kmeans", "weighted", "cluster_qr"}
+        How the spectral embedding is cut; see :class:`RNLMFClustering`.
+    n_init : int
+        Starts of k-means.
+    random_state : int, RandomState or None
+        For the spectral embedding and k-means.
 
     Attributes
     ----------
+    labels_ : array of shape (n_samples,)
+        Clusters from 0, the largest first; with `n_clusters` only.
+    affinity_matrix_ : sparse array of shape (n_samples, n_samples)
+        The graph; with `n_clusters` only.
+    eigenvalues_ : array of shape (n_clusters,)
+        Of the normalised graph; with `n_clusters` only.
     representation_ : sparse array of shape (n_samples, n_samples)
         ``C``.
     noise_ : array of shape (n_samples, n_features)
@@ -99,6 +119,8 @@ class SparseSubspaceClustering(Denoiser):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "warm_start": ["boolean"],
+        "affinity_mass": [Interval(Real, 0, 1, closed="right")],
+        **LABEL_CONSTRAINTS,
     }
 
     def __init__(
@@ -112,6 +134,11 @@ class SparseSubspaceClustering(Denoiser):
         max_iter=1000,
         tol=2e-4,
         warm_start=False,
+        n_clusters=None,
+        affinity_mass=0.7,
+        assign_labels="kmeans",
+        n_init=20,
+        random_state=None,
     ):
         self.fit_weight = fit_weight
         self.noise_weight = noise_weight
@@ -121,6 +148,11 @@ class SparseSubspaceClustering(Denoiser):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
+        self.n_clusters = n_clusters
+        self.affinity_mass = affinity_mass
+        self.assign_labels = assign_labels
+        self.n_init = n_init
+        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None) -> Self:
@@ -137,6 +169,7 @@ class SparseSubspaceClustering(Denoiser):
         self
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        check_n_clusters(self.n_clusters, len(X))
         data = X.astype(np.float64)
         # In units of the largest entry neither the steps nor rounding depend on the data's scale.
         scale = float(np.abs(data).max(initial=0.0)) or 1.0
@@ -149,6 +182,9 @@ class SparseSubspaceClustering(Denoiser):
         noise = data - C @ data if penalty is None else E
         self.noise_ = (noise * scale).astype(X.dtype)
         report_fit(self, objective, len(objective), converged)
+        if self.n_clusters is not None:
+            graph = representation_graph(self.representation_, mass=self.affinity_mass)
+            self._set_labels(graph, X - self.noise_)
         return self
 
     def _weights(self, X: Array) -> tuple[float, float]:

@@ -1,0 +1,5 @@
+"""``python -m rnlmf`` is the command line."""
+
+from rnlmf.cli import main
+
+main()

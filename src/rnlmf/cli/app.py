@@ -1,0 +1,276 @@
+"""The commands. Only what a command needs is imported, when it runs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rnlmf.cli import options as o
+from rnlmf.cli.console import EXIT_CODES, Talk, command
+
+app = typer.Typer(
+    name="rnlmf",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    epilog=EXIT_CODES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class NoiseKind(StrEnum):
+    """What is wrong with the data."""
+
+    ENTRIES = "entries"
+    SAMPLES = "samples"
+    DENSE = "dense"
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from rnlmf import __version__
+
+        typer.echo(f"rnlmf {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Remove gross errors from data that lie on curved, low-dimensional structure.
+
+    [bold]Examples[/bold]
+
+    Clean a table, and see what was done:
+
+      rnlmf denoise noisy.csv -o clean.csv --report report.html
+
+    Keep the model, and treat tomorrow's data the same way:
+
+      rnlmf denoise monday.csv -o clean.csv --model model.safetensors
+      rnlmf apply model.safetensors tuesday.csv -o clean-tuesday.csv
+
+    See it work on data that come with it:
+
+      rnlmf demo
+    """
+
+
+@app.command(epilog=EXIT_CODES)
+@command
+def denoise(
+    input: o.Input,
+    output: o.Output,
+    model: o.ModelOut = None,
+    report: o.Report = None,
+    noise: Annotated[
+        NoiseKind,
+        typer.Option(
+            help="Wrong are single entries, whole samples, or everything a little.",
+            rich_help_panel=o.FITTING,
+        ),
+    ] = NoiseKind.ENTRIES,
+    scale: o.Scale = None,
+    settings: o.Settings = None,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    skip: o.Skip = None,
+    delimiter: o.Delimiter = None,
+    decimal: o.Decimal = ".",
+    key: o.Key = None,
+    transpose: o.Transpose = False,
+    image_shape: o.ImageShape = None,
+    overwrite: o.Overwrite = False,
+    full_precision: o.FullPrecision = False,
+    quiet: o.Quiet = False,
+    as_json: o.AsJson = False,
+) -> None:
+    """Learn the structure of a data set and remove what does not fit it.
+
+    [bold]Examples[/bold]
+
+      rnlmf denoise noisy.csv -o clean.csv --report report.html
+      rnlmf denoise frames/ -o clean-frames/
+      rnlmf denoise walk.amc -o walk-clean.amc --model walk.safetensors
+      rnlmf denoise sensors.parquet -o clean.parquet --skip station --noise samples
+      rnlmf denoise data.mat -o data-clean.mat --key fea --transpose
+    """
+    from rnlmf.cli.denoise import denoise_file
+
+    denoise_file(
+        input,
+        o.Reading.of(skip, delimiter, decimal, key, transpose, image_shape),
+        o.Fitting(noise.value, scale, tuple(settings or ()), seed, jobs),
+        o.Writing(output, model, report, overwrite, full_precision),
+        Talk(quiet, as_json),
+    )
+
+
+@app.command(epilog=EXIT_CODES)
+@command
+def apply(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="Saved by --model.", show_default=False)
+    ],
+    input: o.Input,
+    output: o.Output,
+    report: o.Report = None,
+    jobs: o.Jobs = None,
+    skip: o.Skip = None,
+    delimiter: o.Delimiter = None,
+    decimal: o.Decimal = ".",
+    key: o.Key = None,
+    transpose: o.Transpose = False,
+    image_shape: o.ImageShape = None,
+    overwrite: o.Overwrite = False,
+    full_precision: o.FullPrecision = False,
+    quiet: o.Quiet = False,
+    as_json: o.AsJson = False,
+) -> None:
+    """Clean new samples with a saved model, each on its own.
+
+    The columns of a table are found by their names, in any order.
+
+    [bold]Example[/bold]
+
+      rnlmf apply model.safetensors tuesday.csv -o clean-tuesday.csv
+    """
+    from rnlmf.cli.denoise import apply_model
+
+    apply_model(
+        model,
+        input,
+        o.Reading.of(skip, delimiter, decimal, key, transpose, image_shape),
+        jobs,
+        o.Writing(output, None, report, overwrite, full_precision),
+        Talk(quiet, as_json),
+    )
+
+
+@app.command(epilog=EXIT_CODES)
+@command
+def cluster(
+    input: o.Input,
+    n_clusters: Annotated[
+        int | None,
+        typer.Option(
+            "--clusters", "-k", metavar="K", min=1, help="How many; found by itself if not given."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="Write the clusters: .csv, .tsv or .parquet (a table gets a column more), or .npy.",
+        ),
+    ] = None,
+    report: o.Report = None,
+    scale: o.Scale = None,
+    settings: o.Settings = None,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    skip: o.Skip = None,
+    delimiter: o.Delimiter = None,
+    decimal: o.Decimal = ".",
+    key: o.Key = None,
+    transpose: o.Transpose = False,
+    image_shape: o.ImageShape = None,
+    overwrite: o.Overwrite = False,
+    quiet: o.Quiet = False,
+    as_json: o.AsJson = False,
+) -> None:
+    """Find groups of samples, in spite of gross errors.
+
+    [bold]Examples[/bold]
+
+      rnlmf cluster noisy.csv -k 3 -o clusters.csv
+      rnlmf cluster faces/ --report report.html
+    """
+    from rnlmf.cli.cluster import cluster_file
+
+    cluster_file(
+        input,
+        n_clusters,
+        output,
+        report,
+        o.Reading.of(skip, delimiter, decimal, key, transpose, image_shape),
+        o.Fitting("entries", scale, tuple(settings or ()), seed, jobs),
+        overwrite,
+        Talk(quiet, as_json),
+    )
+
+
+@app.command(epilog=EXIT_CODES)
+@command
+def info(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Data or a model.", show_default=False)],
+    skip: o.Skip = None,
+    delimiter: o.Delimiter = None,
+    decimal: o.Decimal = ".",
+    key: o.Key = None,
+    transpose: o.Transpose = False,
+    image_shape: o.ImageShape = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Say what is in a data file or a saved model, and what would be done with it.
+
+    [bold]Examples[/bold]
+
+      rnlmf info noisy.csv
+      rnlmf info model.safetensors --json
+    """
+    from rnlmf.cli.info import describe
+
+    reading = o.Reading.of(skip, delimiter, decimal, key, transpose, image_shape)
+    describe(file, reading, Talk(False, as_json))
+
+
+@app.command(epilog=EXIT_CODES)
+@command
+def demo(
+    folder: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to put picture and report.")
+    ] = Path("rnlmf-demo"),
+) -> None:
+    """Remove noise from digits and synthetic data; writes a picture and a report.
+
+    [bold]Example[/bold]
+
+      rnlmf demo
+    """
+    from rnlmf.cli.demo import main
+
+    main(folder)
+
+
+@app.command(
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+@command
+def reproduce(context: typer.Context) -> None:
+    """Compute the paper's tables and figures, beside the paper's values.
+
+    [bold]Example[/bold]
+
+      rnlmf reproduce --quick
+    """
+    from rnlmf.io.dataset import need
+
+    # The options are those of the module, which is too heavy to import for a line of help.
+    need("joblib", "reproduce", "This command")
+    need("pandas", "reproduce", "This command")
+    from rnlmf.reproduce.__main__ import command as run
+
+    inner = typer.Typer(add_completion=False)
+    inner.command()(run)
+    inner(context.args, prog_name="rnlmf reproduce")

@@ -1,0 +1,116 @@
+"""``rnlmf cluster``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnlmf import RNLMFClustering
+from rnlmf.cli.console import Talk
+from rnlmf.cli.fitting import fit, tell_untouched
+from rnlmf.cli.options import Fitting, Reading, parameters
+from rnlmf.io import Dataset, FileError, outputs, read
+from rnlmf.io.dataset import TABLE, check_parent
+from rnlmf.io.tables import write_labels
+from rnlmf.report.findings import count
+from rnlmf.scaled import robust_spread
+
+Array = npt.NDArray[Any]
+
+RESERVED = ("n_clusters", "random_state", "n_jobs")
+LABEL_FORMATS = (".csv", ".tsv", ".parquet", ".npy")
+# Above this confidence the number of clusters can be trusted.
+CONFIDENT = 0.5
+
+
+def cluster_file(
+    source: Path,
+    n_clusters: int | None,
+    target: Path | None,
+    report: Path | None,
+    reading: Reading,
+    fitting: Fitting,
+    overwrite: bool,
+    talk: Talk,
+) -> None:
+    """Cluster the samples of a file, and write or print which is where."""
+    allowed = [name for name in RNLMFClustering._get_param_names() if name not in RESERVED]
+    chosen = parameters(fitting.settings, allowed)
+    _check(source, target, report, overwrite)
+    with talk.doing(f"reading {source}"):
+        dataset = read(source, **asdict(reading))
+    tell_untouched(dataset, talk)
+    scaled, center, spread = _scaled(dataset, fitting.scale)
+    model = RNLMFClustering(n_clusters, **chosen, random_state=fitting.seed, n_jobs=fitting.jobs)
+    with talk.doing("clustering"):
+        fit(model, scaled, dataset.path)
+    sentences = in_words(model)
+    with talk.doing("writing"), outputs() as files:
+        if target is not None:
+            write_labels(dataset, model.labels_, files.path(target))
+        if report is not None:
+            from rnlmf.report import write_report
+
+            write_report(
+                files.path(report),
+                model,
+                dataset.values,
+                clean=model.denoise(scaled) * spread + center,
+                image_shape=dataset.image_shape,
+                feature_names=dataset.names,
+                sample_names=dataset.sample_names,
+                labels=model.labels_,
+                embedding=model.embedding_,
+                remarks=sentences,
+                untouched=dataset.untouched,
+                title=f"Clusters of {dataset.path.name}",
+            )
+    written = {"output": target, "report": report}
+    paths = {name: str(path) for name, path in written.items() if path is not None}
+    facts = {
+        "n_samples": len(dataset.values),
+        "n_clusters": int(model.n_clusters_),
+        "confidence": model.n_clusters_confidence_,
+        "sizes": np.bincount(model.labels_).tolist(),
+        "converged": bool(model.converged_),
+        "labels": model.labels_.tolist(),
+        **paths,
+    }
+    talk.answer([*sentences, *(f"{name}: {path}" for name, path in paths.items())], facts)
+
+
+def in_words(model: Any) -> list[str]:
+    """What was found, as sentences."""
+    sizes = np.bincount(model.labels_)
+    shown = ", ".join(f"{size:,}" for size in sizes[:12]) + (", ..." if len(sizes) > 12 else "")
+    sentences = [f"The samples are in {count(len(sizes), 'cluster')}, of {shown} samples."]
+    confidence = model.n_clusters_confidence_
+    if confidence is not None:
+        trust = "can be trusted" if confidence > CONFIDENT else "is uncertain: pass -k if you know it"
+        sentences.append(f"Their number was found by itself and {trust} (confidence {confidence:.2f}).")
+    if not model.converged_:
+        sentences.append("The spectral step had not converged: the clusters may not be the best.")
+    return sentences
+
+
+def _check(source: Path, target: Path | None, report: Path | None, overwrite: bool) -> None:
+    for path in (target, report):
+        if path is None:
+            continue
+        check_parent(path)
+        if path.exists() and source.exists() and path.samefile(source) and not overwrite:
+            raise FileError(path, "is the input; pass --overwrite to replace it.")
+    if target is not None and target.suffix.lower() not in LABEL_FORMATS:
+        raise FileError(target, f"clusters are written as {', '.join(LABEL_FORMATS)}.")
+
+
+def _scaled(dataset: Dataset, wanted: bool | None) -> tuple[Array, Any, Any]:
+    """The values on one scale, as for :class:`rnlmf.ScaledRNLMF`, and what undoes it."""
+    if not (dataset.kind == TABLE if wanted is None else wanted):
+        return dataset.values, 0.0, 1.0
+    center, spread = np.nanmedian(dataset.values, axis=0), robust_spread(dataset.values)
+    return (dataset.values - center) / spread, center, spread

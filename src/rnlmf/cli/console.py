@@ -1,0 +1,120 @@
+"""How the commands speak: one line on an error, a bar while they work, words or JSON at the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+BAD_FILE = 3
+INTERRUPTED = 130
+
+EXIT_CODES = "Exit codes: 0 done, 2 wrong usage, 3 a file cannot be used, 130 interrupted."
+
+errors = Console(stderr=True)
+answers = Console()
+
+
+def fail(message: str, code: int = BAD_FILE) -> typer.Exit:
+    """Say in one line what is wrong."""
+    line = " ".join(message.split())
+    errors.print(f"[red]error:[/red] {_plain(line)}", soft_wrap=True, highlight=False)
+    return typer.Exit(code)
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Turn errors that a user can cause into one line and an exit code."""
+
+    @wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> None:
+        from rnlmf.io import FileError
+
+        try:
+            function(*args, **kwargs)
+        except (FileError, ImportError) as error:
+            raise fail(str(error)) from error
+        except KeyboardInterrupt as stop:
+            raise fail("interrupted; nothing was written.", INTERRUPTED) from stop
+
+    return guarded
+
+
+class Talk:
+    """What a command prints besides its errors."""
+
+    def __init__(self, quiet: bool, as_json: bool) -> None:
+        self.quiet = quiet
+        self.as_json = as_json
+
+    @contextmanager
+    def fitting(self) -> Iterator[Callable[[Any], None] | None]:
+        """A live bar on standard error; gives the callback that moves it."""
+        if self.quiet:
+            yield None
+            return
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[state]}"),
+            TimeElapsedColumn(),
+            TextColumn("at most"),
+            TimeRemainingColumn(),
+            TextColumn("left"),
+        )
+        with Progress(*columns, console=errors, transient=True) as progress:
+            # Parameters that are not given are chosen first, by fits that do not report.
+            task = progress.add_task("choosing parameters", total=None, state="")
+
+            def update(info: Any) -> None:
+                progress.update(
+                    task,
+                    description="fitting",
+                    completed=info.iteration,
+                    total=info.max_iter,
+                    state=f"{info.iteration}/{info.max_iter} iterations, "
+                    f"objective {info.objective:.6g}",
+                )
+
+            yield update
+
+    @contextmanager
+    def doing(self, what: str) -> Iterator[None]:
+        """A spinner on standard error."""
+        if self.quiet:
+            yield
+            return
+        with errors.status(what):
+            yield
+
+    def note(self, text: str) -> None:
+        """A remark on standard error."""
+        if not self.quiet:
+            errors.print(f"[dim]{_plain(text)}[/dim]", soft_wrap=True, highlight=False)
+
+    def answer(self, sentences: list[str], facts: dict[str, Any]) -> None:
+        """The result on standard output: sentences, or the same as JSON."""
+        if self.as_json:
+            typer.echo(json.dumps(facts, indent=2))
+        elif not self.quiet:
+            for sentence in sentences:
+                answers.print(_plain(sentence), soft_wrap=not answers.is_terminal, highlight=False)

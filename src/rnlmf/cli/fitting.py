@@ -1,0 +1,44 @@
+"""What the commands that fit have in common."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+import typer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import InvalidParameterError
+
+from rnlmf.cli.console import Talk
+from rnlmf.io import Dataset, FileError
+
+Array = npt.NDArray[Any]
+
+
+def fit(model: Any, values: Array, path: Path) -> None:
+    """Fit, with errors that say which file or option is at fault."""
+    if len(values) < 2:
+        raise FileError(path, f"has {len(values)} sample; a structure cannot be learned from it.")
+    with warnings.catch_warnings():
+        # Said in words with the findings.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            model.fit(values)
+        except InvalidParameterError as error:
+            raise typer.BadParameter(str(error), param_hint="--set") from error
+        except ValueError as error:
+            raise one_line(error, path) from error
+
+
+def one_line(error: Exception, path: Path) -> FileError:
+    """The first line of an error about the content of a file."""
+    return FileError(path, str(error).partition("\n")[0])
+
+
+def tell_untouched(dataset: Dataset, talk: Talk) -> None:
+    """Say which columns are passed through."""
+    if dataset.untouched:
+        columns = ", ".join(f"{name or '(unnamed)'} ({why})" for name, why in dataset.untouched.items())
+        talk.note(f"left alone: {columns}")

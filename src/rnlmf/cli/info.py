@@ -1,0 +1,71 @@
+"""``rnlmf info``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnlmf.cli.console import Talk
+from rnlmf.cli.options import Reading
+from rnlmf.io import read
+
+SHOWN_NAMES = 12
+
+
+def describe(file: Path, reading: Reading, talk: Talk) -> None:
+    """Say what is in a data file or a model."""
+    facts = _model(file) if file.suffix.lower() == ".safetensors" else _data(file, reading)
+    talk.answer([f"{key.replace('_', ' ')}: {_shown(value)}" for key, value in facts.items()], facts)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_shown(item)}" for key, item in value.items()) or "none"
+    if isinstance(value, list):
+        more = f", ... ({len(value)} in all)" if len(value) > SHOWN_NAMES else ""
+        return ", ".join(str(item) for item in value[:SHOWN_NAMES]) + more
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _model(file: Path) -> dict[str, Any]:
+    from rnlmf.persistence import load, read_header
+    from rnlmf.report.findings import inner_model
+
+    header, model = read_header(file), load(file)
+    facts: dict[str, Any] = {
+        "file": str(file),
+        "kind": "model",
+        "class": header["class"],
+        "saved_by_version": header["rnlmf"],
+        "n_features": header["n_features"],
+    }
+    if header["feature_names"]:
+        facts["feature_names"] = header["feature_names"]
+    if hasattr(model, "components_"):
+        facts["n_components"] = len(model.components_)
+    inner = inner_model(model)
+    for name in ("n_iter_", "converged_", "kernel_scale_", "noise_weight_", "code_weight_"):
+        if hasattr(inner, name):
+            facts[name.rstrip("_")] = np.asarray(getattr(inner, name)).item()
+    facts["parameters"] = header["parameters"]
+    return facts | {f"fitted_on_{key}": value for key, value in header["about"].items()}
+
+
+def _data(file: Path, reading: Reading) -> dict[str, Any]:
+    dataset = read(file, **asdict(reading))
+    values = dataset.values
+    return {
+        "file": str(file),
+        "kind": dataset.kind,
+        "n_samples": len(values),
+        "n_features": values.shape[1],
+        "sample_shape": list(dataset.sample_shape),
+        "n_missing": int(np.isnan(values).sum()),
+        "least_value": float(np.nanmin(values)),
+        "largest_value": float(np.nanmax(values)),
+        "feature_names": dataset.names,
+        "left_alone": dataset.untouched,
+    }

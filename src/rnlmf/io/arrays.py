@@ -1,0 +1,163 @@
+"""Arrays: .npy, .npz and .mat; samples are rows, and further axes are flattened."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnlmf.io.dataset import ARRAY, IMAGES, Dataset, FileError, numbered, with_changes, working_values
+
+Array = npt.NDArray[Any]
+
+MAX_CHANNELS = 4
+
+
+@dataclass(frozen=True)
+class ArrayFile:
+    """An array as it lies in its file, and what else is there."""
+
+    array: Array
+    key: str = "X"
+    others: dict[str, Any] = field(default_factory=dict)
+    transposed: bool = False
+
+
+def read_npy(path: Path, *, transpose: bool = False) -> Dataset:
+    """A NumPy file."""
+    try:
+        with open(path, "rb") as file:
+            array = np.load(file, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise FileError(path, _reason(error, "NumPy file")) from error
+    if not isinstance(array, np.ndarray):
+        raise FileError(path, "holds several arrays: name it .npz.")
+    return _dataset(path, ArrayFile(array, transposed=transpose))
+
+
+def read_npz(path: Path, *, key: str | None = None, transpose: bool = False) -> Dataset:
+    """One array of a NumPy archive; the others are kept."""
+    try:
+        # NumPy leaves a file that it opened itself open when it is damaged.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            content = {name: archive[name] for name in archive.files}
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, AttributeError) as error:
+        raise FileError(path, _reason(error, "NumPy archive")) from error
+    return _chosen(path, content, key, transpose)
+
+
+def read_mat(path: Path, *, key: str | None = None, transpose: bool = False) -> Dataset:
+    """One matrix of a MATLAB file; the other variables are kept."""
+    import scipy.io
+
+    try:
+        content = scipy.io.loadmat(path)
+    except NotImplementedError as error:
+        raise FileError(path, "is of MATLAB version 7.3; save it with '-v7'.") from error
+    # What SciPy raises on a damaged file depends on where the damage is.
+    except Exception as error:
+        raise FileError(path, _reason(error, "MATLAB file")) from error
+    return _chosen(path, {k: v for k, v in content.items() if not k.startswith("__")}, key, transpose)
+
+
+def _reason(error: Exception, what: str) -> str:
+    if "Object arrays" in str(error):
+        return "holds Python objects, which are not loaded; save numbers."
+    return f"is not a {what}, or cut off."
+
+
+def _numeric(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "iufb"
+
+
+def _chosen(path: Path, content: dict[str, Any], key: str | None, transpose: bool) -> Dataset:
+    names = ", ".join(content) or "nothing"
+    if key is None:
+        candidates = [name for name, value in content.items() if _numeric(value) and value.ndim > 1]
+        # MATLAB has no vectors: labels are matrices with one row or column.
+        wide = [name for name in candidates if min(content[name].shape[:2]) > 1]
+        candidates = wide or candidates
+        if "X" in candidates:
+            candidates = ["X"]
+        if len(candidates) != 1:
+            which = "none of them a matrix of numbers" if not candidates else "pass --key NAME"
+            raise FileError(path, f"holds {names}: {which}.")
+        key = candidates[0]
+    elif key not in content:
+        raise FileError(path, f"has no array {key!r}; it holds {names}.")
+    others = {name: value for name, value in content.items() if name != key}
+    return _dataset(path, ArrayFile(content[key], key, others, transpose))
+
+
+def _dataset(path: Path, source: ArrayFile) -> Dataset:
+    array = source.array
+    if not _numeric(array):
+        raise FileError(path, f"holds {array.dtype}, not numbers.")
+    if array.ndim < 2:
+        raise FileError(path, f"has shape {array.shape}; samples by features are needed.")
+    if source.transposed:
+        array = np.moveaxis(array, -1, 0)
+    if array.size == 0:
+        raise FileError(path, f"is empty: its shape is {array.shape}.")
+    sample_shape = array.shape[1:]
+    is_image = len(sample_shape) == 2 or (len(sample_shape) == 3 and sample_shape[-1] <= MAX_CHANNELS)
+    values = working_values(array.reshape(len(array), -1))
+    if np.isinf(values).any():
+        sample = int(np.isinf(values).any(axis=1).argmax())
+        raise FileError(path, f"is infinite in sample {sample}.")
+    return Dataset(
+        values=values,
+        kind=IMAGES if is_image else ARRAY,
+        names=_names(source, values.shape[1]),
+        sample_names=None,
+        sample_shape=sample_shape,
+        source=source,
+        path=path,
+    )
+
+
+def _names(source: ArrayFile, n_features: int) -> list[str]:
+    stored = np.ravel(source.others.get("feature_names", ()))
+    return [str(name) for name in stored] if len(stored) == n_features else numbered(n_features)
+
+
+def updated(dataset: Dataset, values: Array, *, full_precision: bool) -> ArrayFile:
+    """The array of a dataset with new values, in its shape and type; made if it came from elsewhere."""
+    source = dataset.source
+    if not isinstance(source, ArrayFile):
+        stored = getattr(source, "pixels", None)
+        if stored is not None:
+            values = with_changes(stored, values, full_precision=full_precision)
+        others = {"feature_names": np.array(dataset.names)}
+        return ArrayFile(values.reshape(len(values), *dataset.sample_shape), "X", others)
+    array = np.moveaxis(source.array, -1, 0) if source.transposed else source.array
+    new = with_changes(array.reshape(values.shape), values, full_precision=full_precision)
+    new = new.reshape(array.shape)
+    if source.transposed:
+        new = np.moveaxis(new, 0, -1)
+    return ArrayFile(new, source.key, source.others, source.transposed)
+
+
+def write_npy(source: ArrayFile, path: Path) -> None:
+    """The array alone."""
+    np.save(path, source.array, allow_pickle=False)
+
+
+def write_npz(source: ArrayFile, path: Path) -> None:
+    """The array and what came with it."""
+    np.savez_compressed(path, allow_pickle=False, **{source.key: source.array}, **source.others)
+
+
+def write_mat(source: ArrayFile, path: Path) -> None:
+    """The array and what came with it, as variables."""
+    import scipy.io
+
+    others = {
+        key: value.astype(object) if getattr(value, "dtype", np.dtype("O")).kind == "U" else value
+        for key, value in source.others.items()
+    }
+    scipy.io.savemat(path, {source.key: source.array, **others}, do_compression=True)

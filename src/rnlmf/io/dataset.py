@@ -1,0 +1,145 @@
+"""Samples of a file, whatever its format, and the errors of reading and writing them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+TABLE, ARRAY, IMAGES, MOTION = "table", "array", "images", "motion"
+
+
+class FileError(ValueError):
+    """A file that cannot be used: says in one line which, what is wrong, and what to do.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    message : str
+        What is wrong with it, and where.
+    """
+
+    def __init__(self, path: Path | str, message: str) -> None:
+        super().__init__(f"{path}: {message}")
+        self.path = Path(path)
+
+
+def need(module: str, extra: str, purpose: str) -> Any:
+    """Import an optional library, or say how to get it."""
+    try:
+        return import_module(module)
+    except ImportError as missing:
+        library = module.partition(".")[0]
+        raise ImportError(
+            f"{purpose} needs {library}, which is not installed: pip install 'rnlmf[{extra}]'"
+        ) from missing
+
+
+def check_parent(path: Path) -> None:
+    """Refuse an output file whose folder does not exist, or that is a folder itself."""
+    if not path.absolute().parent.is_dir():
+        raise FileError(path, f"there is no folder {path.absolute().parent}.")
+    if path.is_dir():
+        raise FileError(path, "is a folder, but its name is that of a file.")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Samples as rows, with what is needed to write them back as they came.
+
+    Attributes
+    ----------
+    values : array of shape (n_samples, n_features)
+        The numbers, in single or double precision; NaN where one is missing.
+    kind : {"table", "array", "images", "motion"}
+        What the file is about.
+    names : list of str
+        Of the features.
+    sample_names : list of str or None
+        Of the samples: dates, file names, frames.
+    sample_shape : tuple
+        Of one sample: ``(m,)``, ``(height, width)`` or ``(height, width, channels)``.
+    untouched : dict
+        Columns that are passed through, and why.
+    source : object
+        The format's own: what :func:`rnlmf.io.write` needs to keep everything else.
+    path : Path
+        Where it came from.
+    """
+
+    values: Array
+    kind: str
+    names: list[str]
+    sample_names: list[str] | None
+    sample_shape: tuple[int, ...]
+    source: Any
+    path: Path
+    untouched: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def image_shape(self) -> tuple[int, ...] | None:
+        """Height, width and, if there are several, channels, where a sample is an image."""
+        return self.sample_shape if self.kind == IMAGES else None
+
+    def selected(self, names: list[str], reason: str) -> Dataset:
+        """The features of these names, in this order; the others are passed through."""
+        if names == self.names:
+            return self
+        positions = [self.names.index(name) for name in names]
+        others = {name: reason for name in self.names if name not in names}
+        return replace(
+            self,
+            values=self.values[:, positions],
+            names=names,
+            sample_shape=(len(names),),
+            source=self.source.selected(positions),
+            untouched=self.untouched | others,
+        )
+
+
+def working_values(original: Array) -> Array:
+    """Numbers to compute with: floats as they are, small integers in single precision."""
+    if original.dtype in (np.float32, np.float64):
+        return original
+    exact_in_single = original.dtype.itemsize <= 2
+    return original.astype(np.float32 if exact_in_single else np.float64)
+
+
+def differing(new: Array, old: Array) -> Array:
+    """Entries that are not the same; a missing one equals a missing one."""
+    return (new != old) & ~(np.isnan(new) & np.isnan(old))
+
+
+def with_changes(original: Array, values: Array, *, full_precision: bool = False) -> Array:
+    """`original` with the entries that differ in `values`, in its own type.
+
+    Repaired entries of whole numbers are rounded, and kept in the type's range. With
+    `full_precision` whole numbers become double precision instead.
+    """
+    changed = differing(values, working_values(original))
+    if original.dtype.kind in "iub":
+        if full_precision:
+            return np.where(changed, values, original).astype(np.float64)
+        repaired = np.rint(values[changed])
+        if original.dtype.kind == "b":
+            repaired = repaired > 0.5
+        else:
+            limits = np.iinfo(original.dtype)
+            repaired = np.clip(repaired, limits.min, limits.max)
+    else:
+        repaired = values[changed]
+    result = original.copy()
+    result[changed] = repaired.astype(original.dtype)
+    return result
+
+
+def numbered(count: int, prefix: str = "x") -> list[str]:
+    """Names for features that have none."""
+    return [f"{prefix}{i}" for i in range(count)]

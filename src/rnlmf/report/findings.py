@@ -1,0 +1,226 @@
+"""What a model changed, in figures and in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+# A repair is called large above this many standard deviations of its cleaned feature.
+LARGE = 0.5
+CHUNK_ROWS = 8192
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was changed where.
+
+    Attributes
+    ----------
+    shape : tuple
+        Samples and features.
+    n_missing : int
+        Missing entries that were filled.
+    n_changed : int
+        Present entries that were changed at all.
+    n_large : int
+        Of these, the ones changed by more than half of their feature's standard deviation.
+    typical_size : float
+        Median of the large changes, in standard deviations of their features.
+    feature_share, sample_share : array
+        Share of large changes in every feature and sample.
+    feature_size, sample_size : array
+        Root mean square of what was removed, in standard deviations of the features.
+    spread : array
+        The standard deviations.
+    converged : bool
+    n_iter : int
+    confidence : float or None
+        How often the same parameters would be chosen if other entries were held out.
+    """
+
+    shape: tuple[int, int]
+    n_missing: int
+    n_changed: int
+    n_large: int
+    typical_size: float
+    feature_share: Array
+    sample_share: Array
+    feature_size: Array
+    sample_size: Array
+    spread: Array
+    converged: bool
+    n_iter: int
+    confidence: float | None = None
+
+    @property
+    def n_samples_hit(self) -> int:
+        """Samples with at least one large change."""
+        return int(np.count_nonzero(self.sample_share))
+
+    def worst_features(self, count: int = 3) -> list[int]:
+        """Positions of the features with the largest share of large changes, at least one."""
+        return _worst(self.feature_share, self.feature_size, count)
+
+    def worst_samples(self, count: int = 3) -> list[int]:
+        """Positions of the samples from which most was removed."""
+        return _worst(self.sample_size, self.sample_share, count)
+
+    def as_dict(self, names: list[str], sample_names: list[str] | None) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        n, m = self.shape
+        samples = sample_names or [str(i) for i in range(n)]
+        return {
+            "n_samples": n,
+            "n_features": m,
+            "n_missing_filled": self.n_missing,
+            "n_changed": self.n_changed,
+            "n_large_changes": self.n_large,
+            "share_of_large_changes": self.n_large / (n * m),
+            "n_samples_with_large_changes": self.n_samples_hit,
+            "typical_size_in_standard_deviations": self.typical_size,
+            "worst_features": [
+                {"feature": names[i], "share": float(self.feature_share[i])}
+                for i in self.worst_features()
+            ],
+            "worst_samples": [
+                {"sample": samples[i], "share": float(self.sample_share[i])}
+                for i in self.worst_samples()
+            ],
+            "converged": self.converged,
+            "n_iter": self.n_iter,
+            "confidence_in_parameters": self.confidence,
+        }
+
+
+def _worst(first: Array, second: Array, count: int) -> list[int]:
+    order = np.lexsort((-second, -first))[:count]
+    return [int(i) for i in order if first[i] > 0.0]
+
+
+def inner_model(model: Any) -> Any:
+    """The factorization that a model is built on: its own, or that of scaled features or clusters."""
+    for name in ("estimator_", "factorization_"):
+        model = getattr(model, name, model)
+    return model
+
+
+def find(model: Any, X: Array, clean: Array) -> Findings:
+    """Compare data with what a fitted model made of them.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    X, clean : array of shape (n_samples, n_features)
+        Before, with NaN where an entry is missing, and after.
+    """
+    spread = clean.std(axis=0, dtype=np.float64)
+    unit = np.where(spread > 0.0, spread, 1.0)
+    n, m = X.shape
+    n_missing = n_changed = 0
+    feature_count, feature_square = np.zeros(m), np.zeros(m)
+    sample_share, sample_size = np.zeros(n), np.zeros(n)
+    large_sizes = []
+    for start in range(0, n, CHUNK_ROWS):
+        rows = slice(start, start + CHUNK_ROWS)
+        removed = (X[rows] - clean[rows]) / unit
+        missing = np.isnan(removed)
+        n_missing += int(missing.sum())
+        removed[missing] = 0.0
+        n_changed += int(np.count_nonzero(removed))
+        size = np.abs(removed)
+        large = size > LARGE
+        large_sizes.append(size[large])
+        feature_count += large.sum(axis=0)
+        sample_share[rows] = large.mean(axis=1)
+        feature_square += np.square(removed).sum(axis=0)
+        sample_size[rows] = np.sqrt(np.square(removed).mean(axis=1))
+    sizes = np.concatenate(large_sizes)
+    return Findings(
+        shape=(n, m),
+        n_missing=n_missing,
+        n_changed=n_changed,
+        n_large=len(sizes),
+        typical_size=float(np.median(sizes)) if len(sizes) else 0.0,
+        feature_share=feature_count / n,
+        sample_share=sample_share,
+        feature_size=np.sqrt(feature_square / n),
+        sample_size=sample_size,
+        spread=spread,
+        converged=bool(model.converged_),
+        n_iter=int(model.n_iter_),
+        confidence=getattr(inner_model(model), "selection_confidence_", None),
+    )
+
+
+def percent(share: float) -> str:
+    """A share for reading: two digits, and never 0% for what is there."""
+    if 0.0 < share < 0.0001:
+        return "less than 0.01%"
+    return f"{100 * share:.2g}%" if share < 0.995 else f"{100 * share:.0f}%"
+
+
+def count(number: int, thing: str, plural: str | None = None) -> str:
+    """A number with its noun."""
+    return f"{number:,} {thing if number == 1 else plural or thing + 's'}"
+
+
+def in_words(
+    findings: Findings, names: list[str], sample_names: list[str] | None, feature: str = "feature"
+) -> list[str]:
+    """The findings as sentences; `feature` is what to call one, for example a pixel."""
+    n, m = findings.shape
+    samples = sample_names or [str(i) for i in range(n)]
+    sentences = [f"The data are {count(n, 'sample')} of {count(m, feature)}."]
+    if findings.n_large:
+        sentences.append(
+            f"{count(findings.n_large, 'entry', 'entries')} "
+            f"({percent(findings.n_large / (n * m))}) in {count(findings.n_samples_hit, 'sample')} "
+            f"({percent(findings.n_samples_hit / n)}) did not fit the structure of the rest and "
+            f"{'was' if findings.n_large == 1 else 'were'} repaired; the typical repair is "
+            f"{findings.typical_size:.2g} standard deviations of its {feature}."
+        )
+    else:
+        sentences.append(
+            "No entry is far off the structure of the rest: there is nothing gross to repair."
+        )
+    small = findings.n_changed - findings.n_large
+    if small:
+        sentences.append(
+            f"{count(small, 'entry', 'entries')} ({percent(small / (n * m))}) "
+            "changed by less than half a standard deviation."
+        )
+    if findings.n_missing:
+        sentences.append(
+            f"{count(findings.n_missing, 'missing entry', 'missing entries')} were filled in."
+        )
+    if findings.n_large:
+        features = ", ".join(
+            f"{names[i]} ({percent(findings.feature_share[i])})" for i in findings.worst_features()
+        )
+        worst = ", ".join(samples[i] for i in findings.worst_samples())
+        sentences.append(f"Worst hit: {feature} {features}; sample {worst}.")
+    return [*sentences, certainty(findings)]
+
+
+def certainty(findings: Findings) -> str:
+    """Whether the fit ended well, and what that means for the result."""
+    iterations = count(findings.n_iter, "iteration")
+    if findings.converged:
+        text = f"The fit converged after {iterations}."
+    else:
+        text = (
+            f"The fit had not settled after {iterations}: the result can be used, but more iterations "
+            "may still change it."
+        )
+    if findings.confidence is not None:
+        text += (
+            " Its parameters were chosen by how well they predict entries that were held out; with "
+            f"others held out the choice would be the same in {percent(findings.confidence)} of cases."
+        )
+    return text

@@ -1,0 +1,153 @@
+"""One HTML page, with all it needs inside, that shows what a model did to data."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnlmf.io.atomic import outputs
+from rnlmf.io.dataset import need, numbered
+from rnlmf.report import sections
+from rnlmf.report.findings import Findings, count, find, in_words, percent
+from rnlmf.report.story import Section, Story
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def write_report(
+    path: str | Path,
+    model: Any,
+    X: Any,
+    *,
+    clean: Any = None,
+    image_shape: tuple[int, ...] | None = None,
+    feature_names: list[str] | None = None,
+    sample_names: list[str] | None = None,
+    labels: Any = None,
+    embedding: Any = None,
+    remarks: list[str] | None = None,
+    untouched: dict[str, str] | None = None,
+    title: str | None = None,
+) -> None:
+    """Write a self-contained, interactive HTML page: what was found, before, after and removed.
+
+    The page needs no network. Of large data it shows a part: the samples and features that were hit
+    worst, and some of the others.
+
+    Parameters
+    ----------
+    path : path
+        The file; it appears whole or not at all.
+    model : RNLMF, ScaledRNLMF or alike
+        Fitted, with ``components_``, ``objective_``, ``converged_`` and ``denoise``.
+    X : array or data frame of shape (n_samples, n_features)
+        Noisy samples.
+    clean : array or None
+        ``model.denoise(X)``, if it is known already.
+    image_shape : tuple of int or None
+        Height and width (and channels) if samples are images.
+    feature_names, sample_names : list of str or None
+        By default those of the data frame.
+    labels : array of int or None
+        Cluster of every sample.
+    embedding : array of shape (n_samples, n_dimensions) or None
+        Where the map places the samples; None: the cleaned samples themselves.
+    remarks : list of str or None
+        Sentences to put before the findings.
+    untouched : dict or None
+        Columns that were left alone, and why.
+    title : str or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from rnlmf import RNLMF
+    >>> from rnlmf.report import write_report
+    >>> X = load_digits().data
+    >>> model = RNLMF(random_state=0).fit(X)  # doctest: +SKIP
+    >>> write_report("report.html", model, X, image_shape=(8, 8))  # doctest: +SKIP
+    """
+    values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+    if clean is None:
+        clean = model.denoise(X)
+    clean = clean.to_numpy() if hasattr(clean, "to_numpy") else np.asarray(clean)
+    if feature_names is None:
+        columns = getattr(X, "columns", None)
+        feature_names = numbered(values.shape[1]) if columns is None else [str(c) for c in columns]
+    if sample_names is None and hasattr(X, "index"):
+        sample_names = [str(label) for label in X.index]
+    story = Story(
+        model=model,
+        X=values,
+        clean=clean,
+        findings=find(getattr(model, "factorization_", model), values, clean),
+        names=feature_names,
+        sample_names=sample_names,
+        image_shape=image_shape,
+        labels=None if labels is None else np.asarray(labels),
+        embedding=None if embedding is None else np.asarray(embedding),
+        untouched=untouched or {},
+    )
+    page = render(story, title or "What rnlmf found", remarks or [])
+    with outputs() as files:
+        files.path(Path(path)).write_text(page, encoding="utf-8")
+
+
+def render(story: Story, title: str, remarks: list[str]) -> str:
+    """The page as text."""
+    jinja = need("jinja2", "cli", "A report")
+    offline = need("plotly.offline", "cli", "A report")
+    safe = need("markupsafe", "cli", "A report").Markup
+    parts = [section for section in sections.all_sections(story) if section.parts]
+    version = import_module("rnlmf").__version__
+    today = datetime.date.today().isoformat()
+    environment = jinja.Environment(
+        loader=jinja.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja.StrictUndefined
+    )
+    return environment.get_template("page.html").render(
+        title=title,
+        subtitle=f"{_model_in_words(story)} · rnlmf {version} · {today}",
+        version=version,
+        words=remarks + in_words(story.findings, story.names, story.sample_names, story.feature_word),
+        figures=_figures(story.findings),
+        sections=parts,
+        content=safe(_embedded(_content(parts))),
+        style=safe((TEMPLATES / "style.css").read_text()),
+        script=safe((TEMPLATES / "page.js").read_text()),
+        plotly=safe(offline.get_plotlyjs()),
+    )
+
+
+def _embedded(content: dict[str, Any]) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _content(parts: list[Section]) -> dict[str, Any]:
+    content: dict[str, Any] = {"charts": {}}
+    for section in parts:
+        content["charts"] |= section.charts
+        content |= section.content
+    return content
+
+
+def _model_in_words(story: Story) -> str:
+    atoms = count(len(story.factorization.components_), "atom")
+    return f"{type(story.model).__name__} with {atoms}"
+
+
+def _figures(findings: Findings) -> list[dict[str, str]]:
+    n, m = findings.shape
+    figures = {
+        "entries repaired": f"{findings.n_large:,} ({percent(findings.n_large / (n * m))})",
+        "samples with repairs": f"{findings.n_samples_hit:,} ({percent(findings.n_samples_hit / n)})",
+        "typical repair, in standard deviations": f"{findings.typical_size:.2g}",
+        "missing entries filled": f"{findings.n_missing:,}" if findings.n_missing else "none",
+        "fit": "converged" if findings.converged else "not settled",
+    }
+    return [{"label": label, "value": value} for label, value in figures.items()]

@@ -1,0 +1,330 @@
+"""The tabs of the page. Each takes what it shows from a sample of bounded size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnlmf.report import pictures
+from rnlmf.report.compare import before_and_after
+from rnlmf.report.findings import Findings, inner_model, percent
+from rnlmf.report.story import BLUE, MAX_HEAT_COLUMNS, RED, Section, Story, numbers
+
+Array = npt.NDArray[Any]
+
+MAX_BARS = 40
+MAX_MAP = 3000
+MAX_ATOMS = 96
+TABLE_ROWS = 15
+# A histogram whose tallest bar is so many times the median one has a logarithmic axis.
+TALLEST = 30
+
+CLUSTER_COLOURS = (
+    *("#3b82c4", "#e4572e", "#3aa876", "#b07cc6", "#d9a404"),
+    *("#4fb3bf", "#d66ba0", "#8c6d46", "#7a8b99", "#6c8ae4"),
+)
+
+
+def all_sections(story: Story) -> list[Section]:
+    """The tabs of the page, in order."""
+    parts = [before_and_after, where, dictionary, sample_map, convergence, settings]
+    if story.labels is not None:
+        # Clusters are what was asked for.
+        parts.remove(sample_map)
+        parts.insert(0, sample_map)
+    return [part(story) for part in parts]
+
+
+def where(story: Story) -> Section:
+    """Noise by feature and by sample."""
+    section = Section("where", "Where the noise is")
+    findings = story.findings
+    if story.image_shape is not None:
+        share = findings.feature_share.reshape(story.image_shape)
+        if share.ndim == 3:
+            share = share.mean(axis=2)
+        section.parts.append(
+            {
+                "kind": "pixelmap",
+                "image": pictures.data_uri(pictures.signed(share, float(share.max()))),
+                "alt": "map of how often each pixel was repaired",
+                "caption": "How often each pixel was repaired: full colour is "
+                f"{percent(float(share.max()))} of the images.",
+            }
+        )
+    else:
+        features = story.worst_features(MAX_BARS)
+        section.chart(
+            "by-feature",
+            [
+                {
+                    "type": "bar",
+                    "x": [story.names[j] for j in features],
+                    "y": numbers(100 * findings.feature_share[features], 4),
+                    "marker": {"color": RED},
+                    "hovertemplate": "%{x}: %{y:.3g}%<extra></extra>",
+                }
+            ],
+            {"xaxis": {"type": "category"}, "yaxis": {"title": {"text": "entries repaired, %"}}},
+            f"bar chart of repaired entries by feature, {story.names[features[0]]} the most",
+            f"Share of entries repaired, by feature (the {len(features)} worst of {len(story.names)}).",
+        )
+    _by_sample(section, findings)
+    worst = [i for i in story.removed_order[:TABLE_ROWS] if findings.sample_size[i] > 0.0]
+    section.parts.append(
+        {
+            "kind": "table",
+            "heads": ["sample", "entries repaired", "removed (standard deviations, rms)"],
+            "rows": [
+                (
+                    story.sample_name(int(i)),
+                    percent(findings.sample_share[i]),
+                    f"{findings.sample_size[i]:.3g}",
+                )
+                for i in worst
+            ],
+            "caption": "The samples from which most was removed.",
+            "numbers": True,
+        }
+    )
+    return section
+
+
+def _by_sample(section: Section, findings: Findings) -> None:
+    """Histogram: by the number of repaired entries, or by their share where there are many."""
+    m = findings.shape[1]
+    if m <= MAX_BARS:
+        repaired = np.rint(findings.sample_share * m).astype(int)
+        counts = np.bincount(repaired)
+        x, width, unit = list(range(len(counts))), 0.9, ""
+    else:
+        counts, edges = np.histogram(100 * findings.sample_share, bins=MAX_BARS)
+        x = numbers((edges[:-1] + edges[1:]) / 2, 4)
+        width, unit = 0.95 * float(edges[1] - edges[0]), "%"
+    tall = counts.max() > TALLEST * max(1, int(np.median(counts[counts > 0])))
+    section.chart(
+        "by-sample",
+        [
+            {
+                "type": "bar",
+                "x": x,
+                "y": counts.tolist(),
+                "width": width,
+                "marker": {"color": BLUE},
+                "hovertemplate": "%{x:.3g}" + unit + " repaired: %{y} samples<extra></extra>",
+            }
+        ],
+        {
+            "xaxis": {
+                "title": {"text": f"repaired entries of a sample{', %' if unit else ''}"},
+                **({"dtick": 1} if len(counts) <= 12 else {}),
+            },
+            "yaxis": {
+                "title": {"text": "samples"},
+                **({"type": "log", "dtick": 1} if tall else {}),
+            },
+        },
+        "histogram of how much of each sample was repaired",
+        "How many samples had how much of them repaired.",
+    )
+
+
+def dictionary(story: Story) -> Section:
+    """Atoms as images or as a heat map."""
+    section = Section("dictionary", "Dictionary")
+    atoms = np.asarray(story.factorization.components_)
+    shown = atoms[np.linspace(0, len(atoms) - 1, min(len(atoms), MAX_ATOMS)).astype(int)]
+    part = f"{len(shown)} of {len(atoms)} atoms" if len(shown) < len(atoms) else f"{len(atoms)} atoms"
+    caption = f"{part}: the typical samples by which the others are described."
+    if story.image_shape is not None:
+        low, high = float(story.clean.min()), float(story.clean.max())
+        images = [pictures.without_single_channel(atom.reshape(story.image_shape)) for atom in shown]
+        uris = [pictures.data_uri(pictures.grey(image, low, high)) for image in images]
+        section.parts.append({"kind": "atoms", "atoms": uris, "caption": caption})
+        return section
+    columns = np.sort(story.worst_features(MAX_HEAT_COLUMNS))
+    center = np.median(story.clean, axis=0)[columns]
+    spread = np.where(story.findings.spread > 0.0, story.findings.spread, 1.0)[columns]
+    section.chart(
+        "atoms",
+        [
+            {
+                "type": "heatmap",
+                "z": numbers((shown[:, columns] - center) / spread, 3),
+                "x": [story.names[j] for j in columns],
+                "colorscale": "Viridis",
+                "zmin": -3,
+                "zmax": 3,
+                "colorbar": {
+                    "title": {"text": "standard deviations", "side": "right"},
+                    "thickness": 12,
+                },
+            }
+        ],
+        {
+            "xaxis": {"type": "category", "nticks": 30},
+            "yaxis": {"title": {"text": "atom"}, "autorange": "reversed"},
+        },
+        f"heat map of the dictionary, {part}",
+        caption + " Deviations from the median of each feature.",
+    )
+    return section
+
+
+def sample_map(story: Story) -> Section:
+    """Samples in the plane of their two principal components."""
+    section = Section("map", "Map of the samples" if story.labels is None else "Clusters")
+    if min(story.clean.shape) < 2:
+        return section
+    rows = story.some_samples(MAX_MAP, worst=0.2)
+    points = story.clean if story.embedding is None else story.embedding
+    spread = np.where(story.findings.spread > 0.0, story.findings.spread, 1.0)
+    unit = spread if points is story.clean and story.image_shape is None else 1.0
+    scaled = (points[rows] - points[rows].mean(axis=0)) / unit
+    if scaled.shape[1] < 2:
+        scaled = np.column_stack([scaled, np.zeros(len(scaled))])
+    left, values, _ = np.linalg.svd(scaled, full_matrices=False)
+    plane = left[:, :2] * values[:2]
+    held = float(np.sum(values[:2] ** 2) / max(np.sum(values**2), np.finfo(float).tiny))
+    names = [story.sample_name(int(i)) for i in rows]
+    common = {"type": "scattergl" if len(rows) > 1000 else "scatter", "mode": "markers"}
+    if story.labels is None:
+        sizes = story.findings.sample_size[rows]
+        marker = {
+            "size": 6,
+            "opacity": 0.8,
+            "color": numbers(sizes, 3),
+            "cmin": 0,
+            "cmax": float(np.quantile(sizes, 0.98)) or 1.0,
+            "colorscale": [[0, BLUE], [1, RED]],
+            "colorbar": {"title": {"text": "removed (rms)", "side": "right"}, "thickness": 12},
+        }
+        data = [_points(plane, names, marker, common, "")]
+    else:
+        labels = story.labels[rows]
+        data = []
+        for number, label in enumerate(np.unique(labels)):
+            chosen = np.flatnonzero(labels == label)
+            colour = CLUSTER_COLOURS[number % len(CLUSTER_COLOURS)]
+            marker = {"size": 6, "opacity": 0.8, "color": colour}
+            some = [names[i] for i in chosen]
+            data.append(_points(plane[chosen], some, marker, common, f"cluster {label}"))
+    part = "All samples" if len(rows) == len(story.X) else f"{len(rows):,} of {len(story.X):,} samples"
+    what = (
+        "after cleaning" if story.embedding is None else "in the embedding that was cut into clusters"
+    )
+    section.chart(
+        "map",
+        data,
+        {
+            "xaxis": {"title": {"text": "first component"}},
+            "yaxis": {"title": {"text": "second component"}},
+            "showlegend": story.labels is not None,
+        },
+        "scatter plot of the samples" + (" by cluster" if story.labels is not None else ""),
+        f"{part} {what}, in the plane that holds most of their variance, {percent(held)}.",
+    )
+    section.parts[-1]["tall"] = True
+    if story.labels is not None:
+        numbers_of, sizes = np.unique(story.labels, return_counts=True)
+        section.parts.append(
+            {
+                "kind": "table",
+                "heads": ["cluster", "samples", "share", "entries repaired"],
+                "rows": [
+                    (
+                        str(label),
+                        f"{size:,}",
+                        percent(size / len(story.labels)),
+                        percent(float(story.findings.sample_share[story.labels == label].mean())),
+                    )
+                    for label, size in zip(numbers_of, sizes, strict=True)
+                ][:MAX_BARS],
+                "caption": "The clusters, the largest first.",
+                "numbers": True,
+            }
+        )
+    return section
+
+
+def _points(plane: Array, names: list[str], marker: Any, common: Any, name: str) -> dict[str, Any]:
+    return {
+        **common,
+        "x": numbers(plane[:, 0], 4),
+        "y": numbers(plane[:, 1], 4),
+        "text": names,
+        "name": name,
+        "hovertemplate": "%{text}<extra>" + name + "</extra>",
+        "marker": marker,
+    }
+
+
+def convergence(story: Story) -> Section:
+    """The objective over the iterations."""
+    section = Section("convergence", "Convergence")
+    objective = np.asarray(story.factorization.objective_, dtype=float)
+    if len(objective) == 0:
+        return section
+    ended = "and had settled" if story.findings.converged else "and had not settled"
+    section.chart(
+        "objective",
+        [
+            {
+                "mode": "lines",
+                "x": list(range(1, len(objective) + 1)),
+                "y": numbers(objective, 6),
+                "line": {"color": BLUE, "width": 2},
+                "hovertemplate": "iteration %{x}: %{y}<extra></extra>",
+            }
+        ],
+        {"xaxis": {"title": {"text": "iteration"}}, "yaxis": {"title": {"text": "objective"}}},
+        f"line chart of the objective over {len(objective)} iterations",
+        f"The fit took {len(objective)} iterations {ended}.",
+    )
+    return section
+
+
+def settings(story: Story) -> Section:
+    """Parameters, and the columns that were left alone."""
+    section = Section("settings", "Settings")
+    model = story.model
+    shown = [
+        (name, repr(value))
+        for name, value in model.get_params().items()
+        if not name.endswith("callback") and not hasattr(value, "get_params")
+    ]
+    section.parts.append(
+        {
+            "kind": "table",
+            "heads": ["parameter", "value"],
+            "rows": shown,
+            "caption": "Parameters of the model.",
+            "numbers": False,
+        }
+    )
+    tried = getattr(inner_model(model), "selection_", None)
+    if tried:
+        names = list(tried[0])
+        section.parts.append(
+            {
+                "kind": "table",
+                "heads": [name.replace("_", " ") for name in names],
+                "rows": [tuple(f"{row[name]:.4g}" for name in names) for row in tried],
+                "caption": "What was tried for the parameters that were not given, best first: the "
+                "loss is that of predicting entries that were held out.",
+                "numbers": True,
+            }
+        )
+    if story.untouched:
+        section.parts.append(
+            {
+                "kind": "table",
+                "heads": ["column", "why"],
+                "rows": [(name or "(unnamed)", why) for name, why in story.untouched.items()],
+                "caption": "Columns that were left alone.",
+                "numbers": False,
+            }
+        )
+    return section

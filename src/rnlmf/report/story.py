@@ -1,0 +1,91 @@
+"""What a page tells about, and what its tabs are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnlmf.report.findings import Findings
+
+Array = npt.NDArray[Any]
+
+BLUE, RED, GREY = "#3b82c4", "#e4572e", "#8b949e"
+MAX_HEAT_COLUMNS = 60
+
+
+@dataclass(frozen=True)
+class Story:
+    """Everything that the page tells about."""
+
+    model: Any
+    X: Array
+    clean: Array
+    findings: Findings
+    names: list[str]
+    sample_names: list[str] | None
+    image_shape: tuple[int, ...] | None
+    labels: Array | None
+    untouched: dict[str, str]
+    embedding: Array | None = None
+
+    @property
+    def factorization(self) -> Any:
+        """The model that has dictionary and objective: itself, or what a clustering is built on."""
+        return getattr(self.model, "factorization_", self.model)
+
+    def sample_name(self, i: int) -> str:
+        """A name for reading."""
+        return f"sample {i}" if self.sample_names is None else self.sample_names[i]
+
+    @property
+    def feature_word(self) -> str:
+        """What to call a feature."""
+        return "feature" if self.image_shape is None else "pixel"
+
+    @cached_property
+    def removed_order(self) -> Array:
+        """Samples, those first from which most was removed."""
+        return np.argsort(-self.findings.sample_size, kind="stable")
+
+    def some_samples(self, count: int, worst: float = 0.6) -> Array:
+        """The worst samples, and others evenly from the rest, in the order of the data."""
+        n = len(self.X)
+        if n <= count:
+            return np.arange(n)
+        first = self.removed_order[: int(worst * count)]
+        rest = np.setdiff1d(np.arange(n), first)
+        others = rest[np.linspace(0, len(rest) - 1, count - len(first)).astype(int)]
+        return np.sort(np.concatenate([first, others]))
+
+    def worst_features(self, count: int) -> list[int]:
+        """Features with most large repairs first."""
+        order = np.lexsort((-self.findings.feature_size, -self.findings.feature_share))
+        return [int(i) for i in order[:count]]
+
+
+@dataclass
+class Section:
+    """A tab: its parts for the template, its charts, and other content for the script."""
+
+    id: str
+    title: str
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    charts: dict[str, Any] = field(default_factory=dict)
+    content: dict[str, Any] = field(default_factory=dict)
+
+    def chart(self, id: str, data: list[Any], layout: dict[str, Any], alt: str, caption: str) -> None:
+        """Add a chart."""
+        self.charts[id] = {"data": data, "layout": layout}
+        self.parts.append({"kind": "chart", "id": id, "alt": alt, "caption": caption, "tall": False})
+
+
+def numbers(values: Any, digits: int = 5) -> Any:
+    """Nested lists with few digits; None where there is no number."""
+    array = np.asarray(values, dtype=float)
+    if array.ndim > 1:
+        return [numbers(row, digits) for row in array]
+    return [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in array]

@@ -1,0 +1,168 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  root.classList.add("js");
+  const content = JSON.parse(document.getElementById("content").textContent);
+  const charts = new Map();
+  const find = (selector, within = document) => within.querySelector(selector);
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+  // --- charts -------------------------------------------------------------------------------
+  const color = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+
+  function themed(layout, printing = false) {
+    const text = printing ? "#000" : color("--text");
+    const line = printing ? "#ccc" : color("--line");
+    const phone = window.innerWidth < 640 && !printing;
+    const axis = { gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true };
+    const result = {
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      font: { color: text, family: "system-ui, sans-serif", size: phone ? 11 : 13 },
+      margin: { l: 56, r: 16, t: 16, b: 48 },
+      hovermode: "closest",
+      legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
+      ...layout,
+    };
+    result.xaxis = { ...axis, ...layout.xaxis };
+    result.yaxis = { ...axis, ...layout.yaxis };
+    if (result.xaxis.rangeslider) {
+      result.xaxis.rangeslider = { ...result.xaxis.rangeslider, bordercolor: line, borderwidth: 1 };
+    }
+    return result;
+  }
+
+  function draw(id, printing = false) {
+    const place = document.getElementById(id);
+    const chart = charts.get(id);
+    if (!place || !chart) return;
+    Plotly.react(place, chart.data, themed(chart.layout, printing), {
+      responsive: true, displaylogo: false, scrollZoom: false,
+      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+    });
+  }
+
+  function drawVisible() {
+    for (const id of charts.keys()) {
+      const place = document.getElementById(id);
+      if (place && place.offsetParent !== null) draw(id);
+    }
+  }
+  for (const [id, chart] of Object.entries(content.charts)) charts.set(id, chart);
+
+  // --- tabs ---------------------------------------------------------------------------------
+  const tabs = all('[role="tab"]');
+  function show(tab, focus = true) {
+    for (const other of tabs) {
+      const chosen = other === tab;
+      other.setAttribute("aria-selected", String(chosen));
+      other.tabIndex = chosen ? 0 : -1;
+      document.getElementById(other.getAttribute("aria-controls")).hidden = !chosen;
+    }
+    if (focus) tab.focus();
+    tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+    drawVisible();
+  }
+  tabs.forEach((tab, position) => {
+    tab.addEventListener("click", () => show(tab));
+    tab.addEventListener("keydown", (event) => {
+      const steps = { ArrowRight: position + 1, ArrowLeft: position - 1, Home: 0, End: tabs.length - 1 };
+      if (!(event.key in steps)) return;
+      event.preventDefault();
+      show(tabs[(steps[event.key] + tabs.length) % tabs.length]);
+    });
+  });
+
+  // --- images -------------------------------------------------------------------------------
+  const tiles = all("#samples button");
+  if (tiles.length) {
+    const pick = find("#pick"), wipe = find("#wipe"), name = find("#pick-name");
+    const choose = (position) => {
+      const tile = tiles[position];
+      tiles.forEach((other) => other.setAttribute("aria-pressed", String(other === tile)));
+      for (const kind of ["before", "after", "removed"]) {
+        const source = find(`img.${kind}`, tile);
+        for (const target of all(`.viewer img.${kind}`)) {
+          target.src = source.src;
+          target.alt = source.alt;
+        }
+      }
+      name.textContent = tile.dataset.name;
+      pick.value = position;
+      pick.setAttribute("aria-valuetext", tile.dataset.name);
+    };
+    const wiped = () => {
+      find(".compare .over").style.clipPath = `inset(0 ${100 - wipe.value}% 0 0)`;
+      wipe.setAttribute("aria-valuetext", `${wipe.value}% cleaned`);
+    };
+    tiles.forEach((tile, position) => tile.addEventListener("click", () => choose(position)));
+    pick.addEventListener("input", () => choose(Number(pick.value)));
+    wipe.addEventListener("input", wiped);
+    for (const choice of all('input[name="grid"]')) {
+      choice.addEventListener("change", () => { find("#samples").dataset.show = choice.value; });
+    }
+    choose(0);
+    wiped();
+  }
+
+  // --- one feature over the samples -----------------------------------------------------------
+  const feature = find("#feature");
+  if (feature) {
+    const chooseFeature = () => {
+      const chart = charts.get("series");
+      const series = content.series[Number(feature.value)];
+      const where = content.series_labels || content.series_positions;
+      chart.data[0].x = where;
+      chart.data[0].y = series.before;
+      chart.data[1].x = where;
+      chart.data[1].y = series.after;
+      chart.data[2].x = series.repaired.map((i) => where[i]);
+      chart.data[2].y = series.repaired.map((i) => series.before[i]);
+      chart.layout.yaxis = { ...chart.layout.yaxis, title: { text: series.name } };
+      find("#series").setAttribute("aria-label", series.alt);
+      draw("series");
+    };
+    feature.addEventListener("change", chooseFeature);
+    chooseFeature();
+  }
+
+  // --- heat map of a table ----------------------------------------------------------------------
+  for (const choice of all('input[name="heat"]')) {
+    choice.addEventListener("change", () => {
+      const heat = content.heat[choice.value];
+      const trace = charts.get("heat").data[0];
+      Object.assign(trace, heat);
+      draw("heat");
+    });
+  }
+
+  // --- theme and print ------------------------------------------------------------------------
+  const theme = find(".theme");
+  theme.hidden = false;
+  const dark = () => color("--page") === "#12161c";
+  const label = () => { theme.textContent = dark() ? "Light" : "Dark"; };
+  theme.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    label();
+    drawVisible();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { label(); drawVisible(); });
+  label();
+  addEventListener("beforeprint", () => {
+    for (const panel of all('[role="tabpanel"]')) {
+      panel.dataset.hidden ??= panel.hidden;
+      panel.hidden = false;
+    }
+    for (const id of charts.keys()) draw(id, true);
+  });
+  addEventListener("afterprint", () => {
+    for (const panel of all('[role="tabpanel"][data-hidden]')) {
+      panel.hidden = panel.dataset.hidden === "true";
+      delete panel.dataset.hidden;
+    }
+    drawVisible();
+  });
+  if (tabs.length) show(tabs[0], false);
+  drawVisible();
+  root.dataset.ready = "true";
+})();

@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+import scipy.io
+
+from rnlmf import io
+from rnlmf.io import FileError
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.uint8, np.int64, bool])
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".mat"])
+def test_shape_and_type_survive(tmp_path, rng, dtype, suffix):
+    array = rng.integers(0, 2 if dtype is bool else 200, (6, 4, 3)).astype(dtype)
+    path, out = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
+    if suffix == ".mat" and dtype is np.float16:
+        pytest.skip("MATLAB has no half precision")
+    write = {".npy": lambda: np.save(path, array), ".npz": lambda: np.savez(path, X=array)}
+    write.get(suffix, lambda: scipy.io.savemat(path, {"X": array}))()
+    dataset = io.read(path)
+    assert dataset.values.shape == (6, 12)
+    assert dataset.image_shape == (4, 3)
+    io.write(dataset, dataset.values, out)
+    again = io.read(out).source.array
+    np.testing.assert_array_equal(again, array)
+    if suffix != ".mat":
+        assert again.dtype == array.dtype
+
+
+def test_repaired_whole_numbers_are_rounded_and_stay_in_range(tmp_path):
+    np.save(tmp_path / "in.npy", np.array([[1, 2], [3, 250]], dtype=np.uint8))
+    dataset = io.read(tmp_path / "in.npy")
+    io.write(dataset, np.array([[1.0, 2.6], [-5.0, 300.0]]), tmp_path / "out.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), [[1, 3], [0, 255]])
+    io.write(dataset, np.array([[1.0, 2.6], [3.0, 250.0]]), tmp_path / "out.npy", full_precision=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), [[1, 2.6], [3, 250]])
+
+
+def test_large_whole_numbers_are_not_touched_by_rounding(tmp_path):
+    large = np.array([[2**60 + 1, 5], [7, 2**60 + 3]])
+    np.save(tmp_path / "in.npy", large)
+    dataset = io.read(tmp_path / "in.npy")
+    io.write(dataset, dataset.values, tmp_path / "out.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), large)
+
+
+def test_other_arrays_survive_and_the_key_is_chosen(tmp_path, rng):
+    content = {"data": rng.normal(size=(5, 3)), "y": np.arange(5), "more": rng.normal(size=(2, 2))}
+    np.savez(tmp_path / "in.npz", **content)
+    with pytest.raises(FileError, match="holds data, y, more: pass --key NAME"):
+        io.read(tmp_path / "in.npz")
+    with pytest.raises(FileError, match="no array 'Data'"):
+        io.read(tmp_path / "in.npz", key="Data")
+    dataset = io.read(tmp_path / "in.npz", key="data")
+    io.write(dataset, dataset.values + 1.0, tmp_path / "out.npz")
+    with np.load(tmp_path / "out.npz") as out:
+        assert set(out.files) == set(content)
+        np.testing.assert_array_equal(out["y"], content["y"])
+        np.testing.assert_array_equal(out["data"], content["data"] + 1.0)
+
+
+def test_matlab_labels_are_no_candidates(tmp_path, rng):
+    scipy.io.savemat(tmp_path / "in.mat", {"fea": rng.normal(size=(5, 3)), "gnd": np.arange(5)})
+    assert io.read(tmp_path / "in.mat").source.key == "fea"
+
+
+def test_samples_as_columns(tmp_path, rng):
+    array = rng.normal(size=(3, 7))
+    np.save(tmp_path / "in.npy", array)
+    dataset = io.read(tmp_path / "in.npy", transpose=True)
+    np.testing.assert_array_equal(dataset.values, array.T)
+    io.write(dataset, dataset.values * 2.0, tmp_path / "out.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), 2.0 * array)
+
+
+def test_flat_images_are_images_if_one_says_so(tmp_path, rng):
+    np.save(tmp_path / "in.npy", rng.random((4, 6)))
+    assert io.read(tmp_path / "in.npy", image_shape=(2, 3)).image_shape == (2, 3)
+    with pytest.raises(FileError, match="no images of 2 x 4"):
+        io.read(tmp_path / "in.npy", image_shape=(2, 4))
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.arange(5.0), "samples by features"),
+        (np.zeros((0, 3)), "empty"),
+        (np.array([["a", "b"]]), "not numbers"),
+        (np.array([[1.0, np.inf]]), "infinite in sample 0"),
+        (np.array([[1, "a"]], dtype=object), "Python objects"),
+    ],
+)
+def test_bad_arrays_are_refused(tmp_path, array, message):
+    np.save(tmp_path / "bad.npy", array)
+    with pytest.raises(FileError, match=message):
+        io.read(tmp_path / "bad.npy")
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".mat"])
+@pytest.mark.parametrize("damage", ["cut", "foreign"])
+def test_damaged_files_are_refused(tmp_path, rng, suffix, damage):
+    path = tmp_path / f"bad{suffix}"
+    array = rng.normal(size=(50, 20))
+    write = {".npy": lambda: np.save(path, array), ".npz": lambda: np.savez(path, X=array)}
+    write.get(suffix, lambda: scipy.io.savemat(path, {"X": array}))()
+    path.write_bytes(path.read_bytes()[:3000] if damage == "cut" else b"hello, this is no array")
+    with pytest.raises(FileError, match="cut off"):
+        io.read(path)
+
+
+def test_missing_and_unknown_files(tmp_path):
+    with pytest.raises(FileError, match="no such file"):
+        io.read(tmp_path / "nothing.npy")
+    (tmp_path / "a.docx").write_text("x")
+    with pytest.raises(FileError, match=r"unknown format; there are \.csv"):
+        io.read(tmp_path / "a.docx")

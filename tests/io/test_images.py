@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from PIL import Image
+
+from rnlmf import io
+from rnlmf.io import FileError
+
+MODES = {"L": (5, 7), "RGB": (5, 7, 3), "RGBA": (5, 7, 4), "LA": (5, 7, 2), "1": (5, 7), "I;16": (5, 7)}
+
+
+def pictures(rng, mode, count=3):
+    shape = MODES[mode]
+    if mode == "1":
+        return [Image.fromarray(rng.random(shape) < 0.5) for _ in range(count)]
+    top, dtype = (60_000, np.uint16) if mode == "I;16" else (256, np.uint8)
+    return [Image.fromarray(rng.integers(0, top, shape).astype(dtype)) for _ in range(count)]
+
+
+@pytest.fixture
+def folder(tmp_path, rng):
+    path = tmp_path / "in"
+    path.mkdir()
+    for number, picture in enumerate(pictures(rng, "RGBA", 12), 1):
+        picture.save(path / f"frame{number}.png", dpi=(300, 300))
+    (path / "notes.txt").write_text("not an image")
+    return path
+
+
+def test_names_in_natural_order_and_alpha_left_alone(folder, tmp_path):
+    dataset = io.read(folder)
+    assert dataset.sample_names == [f"frame{i}.png" for i in range(1, 13)]
+    assert dataset.sample_shape == (5, 7, 3)
+    assert len(dataset.names) == len(set(dataset.names)) == 105
+    io.write(dataset, np.zeros_like(dataset.values), tmp_path / "out")
+    for file in folder.glob("*.png"):
+        with Image.open(file) as old, Image.open(tmp_path / "out" / file.name) as new:
+            assert (new.mode, new.size) == ("RGBA", old.size)
+            assert new.info["dpi"] == old.info["dpi"]
+            np.testing.assert_array_equal(np.asarray(new)[..., 3], np.asarray(old)[..., 3])
+            assert not np.asarray(new)[..., :3].any()
+
+
+def test_images_in_which_nothing_changed_are_the_same_files(folder, tmp_path):
+    dataset = io.read(folder)
+    values = dataset.values.copy()
+    values[3, 7] = 255 - values[3, 7]
+    io.write(dataset, values, tmp_path / "out")
+    same = {
+        file.name: file.read_bytes() == (tmp_path / "out" / file.name).read_bytes()
+        for file in folder.glob("*.png")
+    }
+    assert [name for name, equal in same.items() if not equal] == ["frame4.png"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_mode_survives(tmp_path, rng, mode):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    images = pictures(rng, mode)
+    for number, image in enumerate(images):
+        image.save(folder / f"{number}.png")
+    dataset = io.read(folder)
+    io.write(dataset, dataset.values[::-1], tmp_path / "out")
+    for number, image in enumerate(images[::-1]):
+        with Image.open(tmp_path / "out" / f"{number}.png") as new:
+            colours = np.atleast_3d(np.asarray(image)), np.atleast_3d(np.asarray(new))
+            channels = 3 if mode in ("RGB", "RGBA") else 1
+            np.testing.assert_array_equal(colours[0][..., :channels], colours[1][..., :channels])
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "I;16"])
+def test_stacks(tmp_path, rng, mode):
+    first, *others = pictures(rng, mode)
+    first.save(tmp_path / "in.tiff", save_all=True, append_images=others)
+    dataset = io.read(tmp_path / "in.tiff")
+    assert dataset.values.shape == (3, int(np.prod(MODES[mode])))
+    io.write(dataset, dataset.values, tmp_path / "out.tif")
+    np.testing.assert_array_equal(io.read(tmp_path / "out.tif").source.pixels, dataset.source.pixels)
+    io.write(dataset, dataset.values, tmp_path / "out")
+    assert [file.name for file in sorted((tmp_path / "out").iterdir())] == ["1.png", "2.png", "3.png"]
+
+
+def test_jpeg_comes_back_close(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    smooth = np.add.outer(np.arange(16), np.arange(16)).astype(np.uint8) * 4
+    for number in range(2):
+        Image.fromarray(smooth + number).save(folder / f"{number}.jpg")
+    dataset = io.read(folder)
+    io.write(dataset, dataset.values + 20.0, tmp_path / "out")
+    assert np.abs(io.read(tmp_path / "out").values - dataset.values - 20.0).max() < 6
+
+
+def test_images_to_arrays_and_back(folder, tmp_path):
+    dataset = io.read(folder)
+    io.write(dataset, dataset.values, tmp_path / "out.npy")
+    array = np.load(tmp_path / "out.npy")
+    assert array.dtype == np.uint8
+    assert array.shape == (12, 5, 7, 3)
+    again = io.read(tmp_path / "out.npy")
+    io.write(again, again.values, tmp_path / "back")
+    np.testing.assert_array_equal(io.read(tmp_path / "back").values, dataset.values)
+
+
+def test_grey_levels_from_zero_to_one(tmp_path, rng):
+    np.save(tmp_path / "in.npy", rng.random((3, 4, 5)))
+    dataset = io.read(tmp_path / "in.npy")
+    io.write(dataset, dataset.values, tmp_path / "out")
+    assert np.abs(io.read(tmp_path / "out").values / 255 - dataset.values).max() < 0.5 / 255 + 1e-6
+    with pytest.raises(FileError, match="no grey levels"):
+        io.write(dataset, dataset.values - 0.5, tmp_path / "other")
+    io.write(dataset, dataset.values - 0.5, tmp_path / "out.tiff")
+    np.testing.assert_allclose(io.read(tmp_path / "out.tiff").values, dataset.values - 0.5, atol=1e-6)
+
+
+def test_bad_folders_are_refused(tmp_path, rng):
+    with pytest.raises(FileError, match="has no images"):
+        io.read(tmp_path)
+    grey, colour = pictures(rng, "L")[0], pictures(rng, "RGB")[0]
+    grey.save(tmp_path / "a.png")
+    grey.resize((9, 5)).save(tmp_path / "b.png")
+    with pytest.raises(FileError, match=r"b\.png is 9 x 5 pixels, but a\.png is 7 x 5"):
+        io.read(tmp_path)
+    colour.save(tmp_path / "b.png")
+    with pytest.raises(FileError, match=r"b\.png is of mode RGB, but a\.png of L"):
+        io.read(tmp_path)
+    content = (tmp_path / "a.png").read_bytes()
+    (tmp_path / "b.png").write_bytes(content[: len(content) // 2])
+    with pytest.raises(FileError, match=r"b\.png: is not an image, or cut off"):
+        io.read(tmp_path)
+    with pytest.raises(FileError, match="pass the folder"):
+        io.read(tmp_path / "a.png")
+
+
+def test_a_table_is_no_folder_of_images(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n2,9\n")
+    dataset = io.read(tmp_path / "t.csv")
+    with pytest.raises(FileError, match="holds no images"):
+        io.write(dataset, dataset.values, tmp_path / "out")

@@ -1,0 +1,187 @@
+import csv
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rnlmf import io
+from rnlmf.io import FileError
+
+CSV = """date,site,temp,humidity,count
+2024-01-01,Oslo,1.50,80.25,3
+2024-01-02,Oslo,2.25,81.00,4
+2024-01-03,"Bergen, west",900.0,79.5,5
+2024-01-04,Oslo,,78.125,12
+"""
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "weather.csv"
+    path.write_text(CSV)
+    return path
+
+
+def replaced(dataset, changes):
+    values = dataset.values.copy()
+    for (row, name), value in changes.items():
+        values[row, dataset.names.index(name)] = value
+    return values
+
+
+def test_numbers_are_features_and_the_rest_is_left_alone(table):
+    dataset = io.read(table)
+    assert dataset.names == ["temp", "humidity", "count"]
+    assert dataset.untouched == {"date": "text", "site": "text"}
+    assert dataset.sample_names == ["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04"]
+    assert np.isnan(dataset.values[3, 0])
+    assert dataset.values[2, 0] == 900.0
+
+
+def test_unchanged_cells_are_written_letter_by_letter(table, tmp_path):
+    dataset = io.read(table)
+    io.write(dataset, dataset.values, tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == CSV
+
+
+def test_repaired_cells_have_the_decimals_of_their_column(table, tmp_path):
+    dataset = io.read(table)
+    values = replaced(dataset, {(2, "temp"): 2.777, (3, "temp"): 1 / 3, (3, "count"): 5.6})
+    io.write(dataset, values, tmp_path / "out.csv")
+    rows = list(csv.reader((tmp_path / "out.csv").read_text().splitlines()))
+    assert rows[3] == ["2024-01-03", "Bergen, west", "2.78", "79.5", "5"]
+    assert rows[4] == ["2024-01-04", "Oslo", "0.33", "78.125", "6"]
+    io.write(dataset, values, tmp_path / "full.csv", full_precision=True)
+    full = pd.read_csv(tmp_path / "full.csv")
+    np.testing.assert_array_equal(full[dataset.names].to_numpy(), values)
+
+
+def test_exponents_keep_full_precision(tmp_path):
+    path = tmp_path / "small.csv"
+    path.write_text("a,b\n1e-9,1\n2e-9,4\n5.0,9\n")
+    dataset = io.read(path)
+    io.write(dataset, replaced(dataset, {(2, "a"): 3.25e-9}), tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text().splitlines()[3] == "3.25e-09,9"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_line_ends_and_byte_order_mark_survive(tmp_path, newline, encoding):
+    path = tmp_path / "in.csv"
+    content = newline.join(["größe;b", "1,5;2,0", "2,5;3,5", "4,5;9,5", ""]).encode(encoding)
+    path.write_bytes(content)
+    dataset = io.read(path, delimiter=";", decimal=",")
+    np.testing.assert_array_equal(dataset.values, [[1.5, 2], [2.5, 3.5], [4.5, 9.5]])
+    io.write(dataset, dataset.values, tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == content
+    io.write(dataset, replaced(dataset, {(0, "b"): 7.25}), tmp_path / "out.csv")
+    assert "1,5;7,2" in (tmp_path / "out.csv").read_text(encoding)
+
+
+def test_a_table_without_header(tmp_path):
+    path = tmp_path / "plain.csv"
+    path.write_text("1.5,2\n3.5,9\n5.5,6\n")
+    dataset = io.read(path)
+    assert dataset.names == ["x0", "x1"]
+    io.write(dataset, dataset.values, tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == path.read_text()
+
+
+def test_row_numbers_are_left_alone(tmp_path):
+    path = tmp_path / "in.csv"
+    pd.DataFrame({"a": [3.0, 1.0, 2.0], "id": [7, 8, 9]}, index=[5, 3, 1]).to_csv(path)
+    dataset = io.read(path)
+    assert dataset.names == ["a"]
+    assert dataset.untouched == {"": "row numbers", "id": "row numbers"}
+
+
+def test_columns_can_be_left_alone(table):
+    assert io.read(table, skip=("count",)).names == ["temp", "humidity"]
+    with pytest.raises(FileError, match="no column 'cuont'"):
+        io.read(table, skip=("cuont",))
+
+
+@pytest.mark.parametrize("kind", ["index", "dates"])
+def test_parquet_keeps_types_and_index(tmp_path, kind):
+    frame = pd.DataFrame(
+        {
+            "level": np.array([1, 2, 200], dtype=np.int16),
+            "temp": np.array([1.5, 2.5, 9.0], dtype=np.float32),
+            "name": ["a", "b", "c"],
+            "flag": [True, False, True],
+        },
+        index=pd.Index([3.0, 2.0, 9.0], name="key")
+        if kind == "index"
+        else pd.date_range("2024-01-01", periods=3, name="day"),
+    )
+    frame.to_parquet(tmp_path / "in.parquet")
+    dataset = io.read(tmp_path / "in.parquet")
+    assert dataset.names == ["level", "temp"]
+    assert set(dataset.untouched) == {"name", "flag", frame.index.name}
+    io.write(dataset, replaced(dataset, {(2, "level"): 3.4}), tmp_path / "out.parquet")
+    frame.loc[frame.index[2], "level"] = 3
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out.parquet"), frame, check_freq=False)
+
+
+def test_parquet_integers_with_gaps_are_filled(tmp_path):
+    frame = pd.DataFrame({"a": pd.array([1, None, 3], "Int64"), "b": [1.0, 5.0, 2.0]})
+    frame.to_parquet(tmp_path / "in.parquet")
+    dataset = io.read(tmp_path / "in.parquet")
+    assert np.isnan(dataset.values[1, 0])
+    io.write(dataset, replaced(dataset, {(1, "a"): 1.8}), tmp_path / "out.parquet")
+    assert pd.read_parquet(tmp_path / "out.parquet")["a"].tolist() == [1, 2, 3]
+
+
+def test_from_text_to_parquet_and_arrays(table, tmp_path):
+    dataset = io.read(table)
+    values = replaced(dataset, {(3, "temp"): 1.25})
+    io.write(dataset, values, tmp_path / "out.parquet")
+    frame = pd.read_parquet(tmp_path / "out.parquet")
+    assert frame["count"].dtype == np.int64
+    assert frame["site"].tolist()[2] == "Bergen, west"
+    np.testing.assert_array_equal(frame[dataset.names].to_numpy(), values)
+    io.write(dataset, values, tmp_path / "out.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), values)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "the file is empty"),
+        ("a,b\n", "no rows"),
+        ("a,b,c\n1,2,3\n4,5\n", "line 3 has 2 fields, the first has 3: is the file cut off"),
+        ("a,b\n1,2\n3,4,5\n", "line 3 has 3 fields"),
+        ("a;b\n1;2\n3;4\n", "separated by semicolons.*--delimiter ';'"),
+        ("a,b\n1,2\n3,x7\n5,6\n", "column 'b' mixes numbers and text: 'x7' in line 3"),
+        ('a,b\n1,2\n3,"4\n', "cut off"),
+        ("a,b\nu,v\nw,x\n", "no numeric column"),
+        ("a,b\n1,inf\n2,3\n", "column 'b' is infinite in line 2"),
+    ],
+)
+def test_bad_text_is_refused_in_one_line(tmp_path, content, message):
+    path = tmp_path / "bad.csv"
+    path.write_text(content)
+    with pytest.raises(FileError, match=message) as caught:
+        io.read(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_binary_content_is_refused(tmp_path):
+    (tmp_path / "bad.csv").write_bytes(b"a,b\n\xff\xfe\x00\x81,2\n")
+    with pytest.raises(FileError, match="UTF-8"):
+        io.read(tmp_path / "bad.csv")
+
+
+def test_a_parquet_file_that_was_cut_off(tmp_path):
+    path = tmp_path / "in.parquet"
+    pd.DataFrame({"a": np.arange(50.0) ** 2}).to_parquet(path)
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(FileError, match="not a parquet file, or cut off"):
+        io.read(path)
+
+
+def test_codes_that_look_like_numbers_now_and_then_are_text(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text("code,a\nA1,1.0\nB2,4.0\n17,2.0\n")
+    assert io.read(path).untouched == {"code": "text"}

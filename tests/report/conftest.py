@@ -1,0 +1,57 @@
+import os
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rnlmf import RNLMF, ScaledRNLMF
+from rnlmf.datasets import corrupt_entries, salt_and_pepper
+from rnlmf.report import write_report
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+OPTIONS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+HOSTILE = "</script><script>document.title='owned'</script>"
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium: RNLMF_CHROMIUM, one on the machine, or that of ``make browser``."""
+    api = pytest.importorskip("playwright.sync_api")
+    found = os.environ.get("RNLMF_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    with api.sync_playwright() as playwright:
+        try:
+            chromium = playwright.chromium.launch(executable_path=found, args=OPTIONS)
+        except api.Error as error:
+            pytest.skip(f"no Chromium; `make browser` installs one ({str(error).splitlines()[0]})")
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory, curved):
+    """Pages about images, a table with dates and bad names, colour images and clusters."""
+    folder = tmp_path_factory.mktemp("reports")
+    clean, noisy = curved
+    images = np.clip(np.abs(clean), 0, 1)
+    spoilt = salt_and_pepper(images, random_state=0)
+    names = [f"q{i}" for i in range(11)] + [HOSTILE]
+    frame = pd.DataFrame(
+        noisy, columns=names, index=pd.date_range("2024-01-01", periods=200).strftime("%F")
+    )
+    gaps = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.02)
+    model = RNLMF(20, random_state=0)
+    write_report(folder / "images.html", model.fit(spoilt), spoilt, image_shape=(3, 4), title=HOSTILE)
+    write_report(folder / "colour.html", model.fit(spoilt), spoilt, image_shape=(2, 2, 3))
+    table = ScaledRNLMF(model).fit(frame)
+    cleaned = table.denoise(frame).to_numpy()
+    write_report(
+        folder / "table.html", table, gaps, clean=cleaned, untouched={"site": "text"}, title="A table"
+    )
+    plain = corrupt_entries(clean, 0.05, random_state=0)
+    labels = (clean[:, 0] > 0).astype(int)
+    write_report(folder / "clusters.html", model.fit(plain), plain, labels=labels)
+    return folder

@@ -1,0 +1,142 @@
+import json
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rnlmf import RNLMF
+from rnlmf.report import find, in_words, write_report
+from rnlmf.report.findings import percent
+from rnlmf.report.pictures import grey, signed
+from rnlmf.report.story import Story
+
+MODEL = SimpleNamespace(converged_=True, n_iter_=7, objective_=[2.0, 1.0], components_=np.eye(3))
+MODEL.get_params = lambda: {"n_components": 3}
+
+
+def markup(path):
+    """The page without the code of the chart library."""
+    text = path.read_text()
+    longest = max(re.findall(r"<script>.*?</script>", text, re.S), key=len)
+    return text.replace(longest, "")
+
+
+@pytest.mark.parametrize("name", ["images", "colour", "table", "clusters"])
+def test_nothing_is_loaded_from_elsewhere(reports, name):
+    page = markup(reports / f"{name}.html")
+    assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
+    assert "http" not in page
+    assert "url(" not in page
+
+
+def test_content_is_valid_json_that_cannot_end_its_element(reports):
+    page = markup(reports / "table.html")
+    content = re.search(r'id="content">(.*?)</script>', page, re.S).group(1)
+    assert "<" not in content
+    charts = json.loads(content)["charts"]
+    assert {"series", "heat", "by-feature", "by-sample", "atoms", "map", "objective"} == set(charts)
+
+
+@pytest.mark.parametrize("n", [3, 100, 20_000])
+def test_the_page_stays_small(tmp_path, rng, n):
+    clean = rng.normal(size=(n, 30)).astype(np.float32)
+    noisy = clean + 5 * (rng.random(clean.shape) < 0.05)
+    write_report(tmp_path / "r.html", MODEL_OF_30, noisy, clean=clean)
+    assert len(markup(tmp_path / "r.html")) < 1_500_000
+
+
+MODEL_OF_30 = SimpleNamespace(**{**vars(MODEL), "components_": np.zeros((500, 30))})
+
+
+@pytest.mark.slow
+def test_a_million_samples(tmp_path, rng):
+    clean = rng.normal(size=(1_000_000, 30)).astype(np.float32)
+    noisy = clean.copy()
+    noisy[rng.integers(0, len(noisy), 1000), 3] += 9
+    write_report(tmp_path / "r.html", MODEL_OF_30, noisy, clean=clean)
+    assert len(markup(tmp_path / "r.html")) < 1_500_000
+
+
+def test_large_images_are_made_smaller(tmp_path, rng):
+    clean = rng.random((40, 300 * 400)).astype(np.float32)
+    model = SimpleNamespace(**{**vars(MODEL), "components_": clean[:5]})
+    write_report(tmp_path / "r.html", model, clean + 0.1, clean=clean, image_shape=(300, 400))
+    assert (tmp_path / "r.html").stat().st_size < 12_000_000
+
+
+def test_findings_count_what_was_changed(rng):
+    clean = rng.normal(size=(200, 3))
+    noisy = clean.copy()
+    noisy[3, 1] += 10.0
+    noisy[5, 1] -= 10.0
+    noisy[5, 2] += 10.0
+    noisy[9, 0] += 0.01
+    noisy[11, 0] = np.nan
+    findings = find(MODEL, noisy, clean)
+    assert (findings.n_large, findings.n_changed, findings.n_missing) == (3, 4, 1)
+    assert findings.n_samples_hit == 2
+    assert findings.worst_features() == [1, 2]
+    assert findings.worst_samples(1) == [5]
+    assert findings.feature_share[1] == 2 / 200
+    assert findings.typical_size == pytest.approx(10 / clean.std(axis=0)[1:].mean(), rel=0.2)
+
+
+def test_findings_do_not_depend_on_the_chunks(rng, monkeypatch):
+    clean = rng.normal(size=(50, 4))
+    noisy = clean + 3 * (rng.random(clean.shape) < 0.2)
+    whole = find(MODEL, noisy, clean)
+    monkeypatch.setattr("rnlmf.report.findings.CHUNK_ROWS", 7)
+    parts = find(MODEL, noisy, clean)
+    for name, value in vars(whole).items():
+        np.testing.assert_allclose(
+            np.array(getattr(parts, name), float), np.array(value, float), err_msg=name
+        )
+
+
+def test_words():
+    clean = np.tile([[0.0, 1.0], [1.0, 0.0]], (10, 1))
+    noisy = clean.copy()
+    noisy[4, 1] = 50.0
+    text = " ".join(in_words(find(MODEL, noisy, clean), ["a", "b"], None))
+    assert "20 samples of 2 features" in text
+    assert "1 entry (2.5%) in 1 sample (5%) did not fit" in text
+    assert "was repaired" in text
+    assert "Worst hit: feature b (5%); sample 4." in text
+    assert "converged after 7 iterations" in text
+    nothing = " ".join(in_words(find(MODEL, clean, clean), ["a", "b"], None))
+    assert "nothing gross to repair" in nothing
+
+
+def test_percent_is_never_zero_for_what_is_there():
+    assert percent(0.0) == "0%"
+    assert percent(1e-6) == "less than 0.01%"
+    assert percent(0.0312) == "3.1%"
+    assert percent(0.996) == "100%"
+
+
+def test_shown_samples_hold_the_worst_and_others(rng):
+    clean = rng.normal(size=(1000, 2))
+    noisy = clean.copy()
+    noisy[700:705] += 20.0
+    story = Story(MODEL, noisy, clean, find(MODEL, noisy, clean), ["a", "b"], None, None, None, {})
+    shown = story.some_samples(50)
+    assert len(shown) == len(set(shown)) == 50
+    assert set(range(700, 705)) <= set(shown)
+    assert shown.min() < 50
+    assert shown.max() > 950
+
+
+def test_pictures():
+    assert grey(np.array([[0.0, 0.5], [1.0, np.nan]]), 0.0, 1.0).tolist() == [[0, 128], [255, 0]]
+    image = signed(np.array([[1.0, -1.0], [0.0, 0.5]]), 1.0)
+    assert image[0, 0, 3] == image[0, 1, 3] == 255
+    assert image[1, 0, 3] == 0
+    assert image[0, 0, 0] > image[0, 0, 2]
+    assert image[0, 1, 0] < image[0, 1, 2]
+
+
+def test_the_model_cleans_if_nothing_is_given(tmp_path, curved):
+    model = RNLMF(5, random_state=0, max_iter=5).fit(curved[1])
+    write_report(tmp_path / "r.html", model, curved[1])
+    assert "200 samples of 12 features" in (tmp_path / "r.html").read_text()

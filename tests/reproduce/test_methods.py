@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from rnlmf.metrics import relative_rmse
+from rnlmf.reproduce import spec
+from rnlmf.reproduce.methods import METHODS
+from rnlmf.reproduce.paper import paper_values
+from rnlmf.reproduce.problems import Problem
+
+SMALL = {"manifolds": 1, "samples": 80, "features": 25}
+
+
+@pytest.mark.parametrize("noise", ["entries", "columns"])
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.{ConvergenceWarning.__name__}")
+def test_every_method_removes_noise_for_some_weight_of_its_grid(name, noise):
+    problem = Problem("synthetic", noise, 0.1, magnitude=3.0, **SMALL)
+    drawn = problem.load()
+    grid = METHODS[name].grid(problem)
+    start = {key: choice.start for key, choice in grid.items()}
+    last = list(grid)[-1]
+    errors = []
+    for value in grid[last].values:
+        model = METHODS[name].build(drawn.noisy, problem, 0, **{**start, last: value})
+        errors.append(relative_rmse(drawn.truth, model.fit_denoise(drawn.noisy)))
+    assert min(errors) < 0.9 * relative_rmse(drawn.truth, drawn.noisy)
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.automatic])
+@pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.{ConvergenceWarning.__name__}")
+def test_automatic_settings_need_no_parameter(name):
+    problem = Problem("synthetic", "entries", 0.1, magnitude=3.0, **SMALL)
+    drawn = problem.load()
+    denoised = METHODS[name].build(drawn.noisy, problem, 0).fit_denoise(drawn.noisy)
+    assert np.isfinite(denoised).all()
+
+
+def test_grids_have_what_the_paper_prints():
+    motion = METHODS["RNLMF"].grid(Problem("mocap_01_09", "entries", 0.1))
+    assert motion["noise_weight"].values == (2e-5, 4e-5, 5e-5)
+    assert motion["n_components"].values == (62,)
+    assert motion["kernel_scale"].values == (0.5,)
+    synthetic = METHODS["RNLMF"].grid(Problem("synthetic", "entries", 0.3))
+    assert set(synthetic["noise_weight"].values) >= {3e-4, 5e-4, 1e-3, 2e-3}
+    assert set(synthetic["code_weight"].values) == {1e-3, 5e-3, 1e-2}
+    assert synthetic["n_components"].values == (180,)
+    linear = METHODS["RPCA"].grid(Problem("coil20", "random"))
+    assert linear["factor"].values == (0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
+
+
+def test_every_method_of_an_experiment_is_ours_or_the_papers():
+    printed = {method for *_, method in paper_values()}
+    for experiment in spec.EXPERIMENTS.values():
+        assert set(experiment.methods) <= printed | set(METHODS)
+
+
+def test_threshold_is_in_units_of_the_data():
+    """The weight that a threshold stands for has the unit of lambda_E, one over that of the data."""
+    problem = Problem("coil20", "random")
+    X = np.random.default_rng(0).random((50, 9))
+    build = METHODS["RNLMF"].build
+    weights = [build(s * X, problem, 0, threshold=0.05, kernel_scale=2.0).noise_weight for s in (1, 10)]
+    assert weights[0] == pytest.approx(10 * weights[1])

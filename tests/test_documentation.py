@@ -1,0 +1,46 @@
+"""Code that the documentation shows but does not run."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rnlmf import RNLMF, RNLMFClustering, ScaledRNLMF
+from rnlmf.penalties import Penalty
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_penalty_of_the_page_on_extending_is_one(rng):
+    page = (ROOT / "docs/extend.md").read_text()
+    (code,) = re.findall(r"```python\n(class Positive.*?)```", page, re.S)
+    names = {"np": np, "Penalty": Penalty}
+    exec(code, names)
+    penalty = names["Positive"]()
+    M, t = rng.normal(size=(20, 4)), 0.3
+    best = penalty.prox(M, t)
+
+    def objective(Z):
+        return 0.5 * ((Z - M) ** 2).sum(axis=1) + t * penalty.row_values(Z)
+
+    for _ in range(50):
+        other = np.maximum(best + 0.1 * rng.normal(size=M.shape), 0.0)
+        assert np.all(objective(best) <= objective(other) + 1e-12)
+    np.testing.assert_allclose(penalty.value(3.0 * best), 3.0**penalty.degree * penalty.value(best))
+
+
+def test_readme_names_what_exists():
+    text = (ROOT / "README.md").read_text()
+    for path in re.findall(r"\]\(([^)#]+)\)", text):
+        assert (ROOT / path).exists(), path
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
+    assert set(re.findall(r"`?make ([a-z-]+)", text)) <= set(targets)
+
+
+@pytest.mark.parametrize("model", [RNLMF(4), ScaledRNLMF(RNLMF(4)), RNLMFClustering(2, n_components=4)])
+def test_notebooks_show_parameters_and_results(model, curved):
+    assert "n_components" in model._repr_html_()
+    shown = model.fit(curved[1][:50])._repr_html_()
+    assert type(model).__name__ in shown
+    assert "Fitted" in shown

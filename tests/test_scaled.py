@@ -1,0 +1,61 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rnlmf import RNLMF, ScaledRNLMF
+from rnlmf.metrics import relative_rmse
+from rnlmf.scaled import robust_spread
+
+UNITS = 10.0 ** np.arange(-6, 6)
+
+
+@parametrize_with_checks([ScaledRNLMF(RNLMF(max_iter=20, random_state=0))])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def test_units_of_the_features_do_not_matter(curved):
+    clean, noisy = curved
+    model = ScaledRNLMF(RNLMF(30, random_state=0))
+    plain = model.fit_denoise(noisy)
+    np.testing.assert_allclose(model.fit_denoise(noisy * UNITS + 5.0), plain * UNITS + 5.0, rtol=1e-6)
+    assert relative_rmse(clean, plain) < 0.5 * relative_rmse(clean, noisy)
+
+
+def test_beats_the_plain_model_on_mixed_units(curved):
+    clean, noisy = curved
+    scaled = ScaledRNLMF(RNLMF(30, random_state=0)).fit_denoise(noisy * UNITS) / UNITS
+    plain = RNLMF(30, random_state=0).fit_denoise(noisy * UNITS) / UNITS
+    assert relative_rmse(clean, scaled) < 0.6 * relative_rmse(clean, plain)
+
+
+def test_unchanged_entries_are_the_same_to_the_bit(curved):
+    noisy = curved[1] * UNITS + 1.0
+    model = ScaledRNLMF(RNLMF(30, random_state=0)).fit(noisy)
+    unchanged = model.noise(noisy) == 0.0
+    assert 0.3 < unchanged.mean() < 1.0
+    np.testing.assert_array_equal(model.denoise(noisy)[unchanged], noisy[unchanged])
+
+
+def test_dictionary_is_in_the_units_of_the_data(curved):
+    noisy = curved[1] * UNITS
+    model = ScaledRNLMF(RNLMF(30, random_state=0)).fit(noisy)
+    ratio = np.abs(model.components_).max(axis=0) / np.abs(noisy).max(axis=0)
+    assert np.all((ratio > 0.1) & (ratio < 3.0))
+    assert model.transform(noisy).shape == (200, 30)
+
+
+def test_a_data_frame_comes_back(curved):
+    frame = pd.DataFrame(curved[1], columns=[f"c{i}" for i in range(12)])
+    clean = ScaledRNLMF(RNLMF(10, max_iter=5)).fit_denoise(frame)
+    assert list(clean.columns) == list(frame.columns)
+
+
+def test_spread_is_not_moved_by_gross_errors(rng):
+    X = rng.normal(size=(1000, 3)) * [1.0, 10.0, 0.0]
+    X[:30] += 1e4
+    np.testing.assert_allclose(robust_spread(X)[:2], [1.0, 10.0], rtol=0.1)
+    assert np.all(robust_spread(np.ones((5, 2))) == 1.0)
+    mostly_equal = np.where(np.arange(100) < 90, 1.0, 2.0)[:, None]
+    assert robust_spread(mostly_equal) == pytest.approx(mostly_equal.std())
