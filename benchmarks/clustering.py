@@ -296,7 +296,11 @@ def cell(runs: dict[str, dict[str, float]] | None, best: float | None = None) ->
     if not runs:
         return "-"
     errors = [run["error"] for run in runs.values()]
-    text = f"{np.mean(errors):.1f} ± {np.std(errors):.1f}"
+    text = f"{np.mean(errors):.1f}"
+    if len(errors) > 1:
+        text += f" ± {np.std(errors):.1f}"
+    if len(errors) < 5:
+        text += f" ({len(errors)})"
     return f"**{text}**" if best is not None and np.mean(errors) <= best + 1e-9 else text
 
 
@@ -351,7 +355,8 @@ def render(results: dict[str, Any]) -> str:
         "seeds; the lowest of a column is bold. 20 x 20 images. Noisy: 30% of the images have salt and",
         "pepper of density 0.25. Unequal: of each class a random tenth to all. Both are drawn anew for",
         "every seed. One setting for all data, but for the rows that say so. Mean of five: COIL-20,",
-        "COIL-100, Yale B, digits and MNIST. A dash is not measured.",
+        "COIL-100, Yale B, digits and MNIST. In parentheses the number of seeds where it is not five;",
+        "a dash is not measured.",
         "",
         *accuracy_table(accuracy),
         "",
