@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
@@ -14,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rnlmf import RNLMF, RNLMFDenoiser, factorize
+from rnlmf.datasets import salt_and_pepper
 from rnlmf.kernels import RBF, Polynomial
 from rnlmf.metrics import relative_rmse
 
@@ -113,7 +115,7 @@ def test_same_seed_same_result_on_any_number_of_threads(curved, order):
 @pytest.mark.parametrize("options", [{}, {"order": "paper"}, {"kernel": "polynomial"}])
 def test_float32_stays_float32_and_agrees(curved, options):
     _, noisy = curved
-    model = RNLMF(20, random_state=0, max_iter=30, **options)
+    model = RNLMF(20, kernel_scale=1.0, noise_weight="scale", random_state=0, max_iter=30, **options)
     double = model.fit_denoise(noisy)
     single = model.fit_denoise(noisy.astype(np.float32))
     assert single.dtype == np.float32
@@ -125,7 +127,18 @@ def test_float32_stays_float32_and_agrees(curved, options):
 def test_orders_agree_on_the_objective(curved):
     _, noisy = curved
     ends = [
-        RNLMF(20, order=order, random_state=0, tol=0.0, max_iter=400).fit(noisy).objective_[-1]
+        RNLMF(
+            20,
+            kernel_scale=1.0,
+            noise_penalty="l1",
+            noise_weight="scale",
+            order=order,
+            random_state=0,
+            tol=0.0,
+            max_iter=400,
+        )
+        .fit(noisy)
+        .objective_[-1]
         for order in ("single-pass", "paper")
     ]
     assert ends[0] == pytest.approx(ends[1], rel=0.1)
@@ -162,9 +175,9 @@ def test_noise_weight_is_the_papers(curved):
 
 def test_kernel_brings_its_own_scale(curved):
     _, noisy = curved
-    automatic = RNLMF(10, kernel_scale=2.0, random_state=0).fit(noisy)
+    automatic = RNLMF(10, kernel_scale=2.0, noise_weight="scale", random_state=0).fit(noisy)
     sigma = automatic.kernel_.sigma
-    given = RNLMF(10, kernel=RBF(sigma=sigma), random_state=0).fit(noisy)
+    given = RNLMF(10, kernel=RBF(sigma=sigma), noise_weight="scale", random_state=0).fit(noisy)
     np.testing.assert_allclose(given.components_, automatic.components_)
     model = RNLMF(10, kernel=Polynomial(3, 0.5), random_state=0, max_iter=5).fit(noisy)
     assert (model.kernel_.degree, model.kernel_.offset) == (3, 0.5)
@@ -231,12 +244,23 @@ class TestBadInput:
     def X(self, curved):
         return curved[1]
 
-    @pytest.mark.parametrize("bad", [np.nan, np.inf])
-    def test_not_finite(self, X, bad):
+    def test_infinite(self, X):
         X = X.copy()
-        X[3, 4] = bad
-        with pytest.raises(ValueError, match=r"NaN|infinity"):
+        X[3, 4] = np.inf
+        with pytest.raises(ValueError, match="infinity"):
             RNLMF(5).fit(X)
+
+    def test_feature_without_a_value(self, X):
+        X = X.copy()
+        X[:, 2] = np.nan
+        with pytest.raises(ValueError, match=r"\[2\] of X have no value"):
+            RNLMF(5).fit(X)
+
+    def test_mask_of_another_shape_or_type(self, X):
+        with pytest.raises(ValueError, match="mask must be an array of bool"):
+            RNLMF(5).fit(X, mask=np.zeros((3, 3), dtype=bool))
+        with pytest.raises(ValueError, match="mask must be an array of bool"):
+            RNLMF(5).fit(X, mask=np.zeros(X.shape, dtype=int))
 
     def test_empty_one_sample_text_and_sparse(self, X):
         with pytest.raises(ValueError, match=r"0 sample\(s\)"):
@@ -379,3 +403,83 @@ class TestOddInput:
             model = RNLMF(max_iter=25, random_state=0, **options).fit(X)
             parts = [*model.split(X), model.components_, model.objective_]
             assert all(np.all(np.isfinite(part)) for part in parts), options
+
+
+class TestMissingValues:
+    @pytest.fixture
+    def gappy(self, curved, rng):
+        clean, noisy = curved
+        return np.where(rng.random(clean.shape) < 0.1, np.nan, noisy)
+
+    @pytest.mark.parametrize("options", [{}, {"kernel": "polynomial"}, {"noise_penalty": "l21"}])
+    def test_are_filled(self, curved, gappy, options):
+        clean, _ = curved
+        before = gappy.copy()
+        model = RNLMF(20, noise_weight="scale", kernel_scale=1.0, random_state=0, **options).fit(gappy)
+        filled = model.denoise(gappy)
+        np.testing.assert_array_equal(gappy, before)
+        assert np.all(np.isfinite(filled))
+        missing = np.isnan(gappy)
+        means = np.broadcast_to(np.nanmean(gappy, axis=0), clean.shape)
+        error = np.sqrt(np.mean((filled - clean)[missing] ** 2))
+        assert error < np.sqrt(np.mean((means - clean)[missing] ** 2))
+        np.testing.assert_array_equal(np.isnan(model.noise(gappy)), missing)
+
+    def test_mask_is_the_same_as_missing(self, curved, gappy):
+        _, noisy = curved
+        model = RNLMF(20, noise_weight="scale", kernel_scale=1.0, random_state=0)
+        by_mask = model.fit_denoise(noisy, mask=np.isnan(gappy))
+        np.testing.assert_array_equal(by_mask, model.fit_denoise(gappy))
+
+    def test_rows_are_treated_one_by_one(self, gappy):
+        model = RNLMF(20, noise_weight="scale", kernel_scale=1.0, random_state=0).fit(gappy)
+        np.testing.assert_allclose(model.denoise(gappy)[7:9], model.denoise(gappy[7:9]), atol=1e-8)
+
+    def test_sample_without_values_is_finite(self, gappy):
+        model = RNLMF(20, noise_weight="scale", kernel_scale=1.0, random_state=0).fit(gappy)
+        empty = np.full((1, gappy.shape[1]), np.nan)
+        assert np.all(np.isfinite(model.denoise(empty)))
+
+
+class TestAutomaticParameters:
+    def test_says_what_was_chosen_and_how_sure_it_is(self, curved):
+        _, noisy = curved
+        model = RNLMF(20, random_state=0).fit(noisy)
+        assert 3 <= len(model.selection_) <= 9
+        assert model.selection_[0]["kernel_scale"] == model.kernel_scale_
+        losses = [row["loss"] for row in model.selection_]
+        assert losses == sorted(losses)
+        assert 0.0 <= model.selection_confidence_ <= 1.0
+
+    def test_follow_scale_and_shift(self, curved):
+        _, noisy = curved
+        plain = RNLMF(20, random_state=0).fit(noisy)
+        moved = RNLMF(20, random_state=0).fit(1e3 * noisy + 5.0)
+        assert moved.kernel_scale_ == plain.kernel_scale_
+        assert moved.noise_weight_ * 1e3 == pytest.approx(plain.noise_weight_, rel=1e-6)
+
+    def test_too_few_entries_fit_once(self, curved):
+        _, noisy = curved
+        model = RNLMF(3, random_state=0).fit(noisy[:15])
+        assert model.selection_ == []
+        assert model.selection_confidence_ is None
+
+    def test_numbers_fit_once(self, curved):
+        _, noisy = curved
+        model = RNLMF(20, kernel_scale=0.7, noise_weight=1e-3, random_state=0).fit(noisy)
+        assert (model.selection_, model.kernel_scale_) == ([], 0.7)
+
+
+def test_adaptive_noise_spares_clean_samples():
+    clean = load_digits().data[:800] / 16.0
+    noisy = salt_and_pepper(clean, random_state=0)
+    good = np.all(noisy == clean, axis=1)
+    errors = {
+        penalty: RNLMF(
+            100, kernel_scale=1.0, noise_penalty=penalty, noise_weight="scale", random_state=0
+        ).fit_denoise(noisy)
+        - clean
+        for penalty in ("l1", "adaptive")
+    }
+    assert np.linalg.norm(errors["adaptive"][good]) < 0.9 * np.linalg.norm(errors["l1"][good])
+    assert np.linalg.norm(errors["adaptive"]) < np.linalg.norm(errors["l1"])

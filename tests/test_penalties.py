@@ -9,6 +9,7 @@ from rnlmf.penalties import (
     L21,
     FeatureL2,
     FeatureNuclear,
+    MinimaxConcave,
     Nuclear,
     singular_value_threshold,
     soft_threshold,
@@ -123,3 +124,21 @@ def test_lemma_4_codes_bound_the_nuclear_norm_in_feature_space(rng):
         K = RBF()(D, D)
         nuclear = np.sqrt(np.maximum(np.linalg.eigvalsh(C @ K @ C.T), 0.0)).sum()
         assert np.linalg.norm(C) >= nuclear / np.sqrt(5) - 1e-7
+
+
+@pytest.mark.parametrize("t", [0.0, 0.3, 1.0, 2.5])
+@pytest.mark.parametrize("knee", [0.5, 1.0, 2.0])
+def test_minimax_concave_prox_is_the_minimiser(knee, t):
+    penalty = MinimaxConcave(knee)
+    grid = np.linspace(-4.0, 4.0, 40001)[:, None]
+    for value in (-3.1, -1.07, -0.2, 0.0, 0.45, 0.9, 1.7, 3.3):
+        costs = 0.5 * (grid[:, 0] - value) ** 2 + t * penalty.row_values(grid)
+        found = penalty.prox(np.array([[value]]), t)
+        cost = 0.5 * (found[0, 0] - value) ** 2 + t * penalty.row_values(found)[0]
+        assert cost <= costs.min() + 1e-6
+
+
+def test_minimax_concave_is_l1_without_a_knee(rng):
+    M = rng.standard_normal((5, 4))
+    np.testing.assert_array_equal(MinimaxConcave().prox(M, 0.3), L1().prox(M, 0.3))
+    np.testing.assert_allclose(MinimaxConcave().row_values(M), L1().row_values(M))

@@ -6,6 +6,7 @@ from rnlmf.factorize import Factorization, factorize
 from rnlmf.linear.robust_dictionary_learning import RobustDictionaryLearning
 from rnlmf.linear.robust_kernel_pca import RobustKernelPCA
 from rnlmf.linear.robust_pca import RobustPCA
+from rnlmf.selection import Selection, held_out_score, select
 from rnlmf.subspace.least_squares import LeastSquaresSubspaceClustering
 from rnlmf.subspace.low_rank import LowRankSubspaceClustering
 from rnlmf.subspace.sparse import SparseSubspaceClustering
@@ -22,6 +23,9 @@ __all__ = [
     "RobustDictionaryLearning",
     "RobustKernelPCA",
     "RobustPCA",
+    "Selection",
     "SparseSubspaceClustering",
     "factorize",
+    "held_out_score",
+    "select",
 ]

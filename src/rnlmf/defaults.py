@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +22,39 @@ RELATIVE_THRESHOLD = 0.05
 RELATIVE_RIDGE = 0.1
 
 
+@dataclass(frozen=True)
+class Settings:
+    """The parameters that can be chosen by held-out entries; the threshold in standard deviations."""
+
+    kernel_scale: float = 1.0
+    threshold: float = RELATIVE_THRESHOLD
+    code_weight: float = 1e-2
+
+
+class Axis(NamedTuple):
+    """Values to choose from, and where the search starts."""
+
+    values: tuple[float, ...]
+    start: int
+
+
+AXES = {
+    "kernel_scale": Axis((0.25, 0.5, 1.0, 2.0), 2),
+    "threshold": Axis((0.0125, 0.018, 0.025, 0.035, 0.05, 0.07, 0.1), 4),
+    "code_weight": Axis((1e-4, 1e-3, 1e-2, 1e-1), 2),
+}
+
+
+def search_axes(**wanted: bool) -> dict[str, Axis]:
+    """The axes of the parameters that are wanted, the one that matters most first."""
+    return {name: axis for name, axis in AXES.items() if wanted[name]}
+
+
 def number_of_atoms(X: Array, n_components: int | None) -> int:
-    """As many as given; else twice the features, at most 256 and at most half of the samples."""
+    """As many as given; else six times the features, at most 256 and a fifth of the samples."""
     n, m = X.shape
     if n_components is None:
-        return max(1, min(2 * m, MAX_ATOMS, n // 2))
+        return max(1, min(6 * m, MAX_ATOMS, n // 5))
     if n_components > n:
         raise ValueError(
             f"n_components={n_components} must not exceed n_samples={n}: take fewer atoms or more "
@@ -36,7 +65,7 @@ def number_of_atoms(X: Array, n_components: int | None) -> int:
 
 def noise_weight(X: Array, kernel: Kernel, units: Units, spreads: Array, penalty: Penalty) -> float:
     """The weight whose threshold, ``lambda_E`` over the curvature, is 5% of the data's spread."""
-    some = units.to_engine(X[: start.DISTANCE_SAMPLES])
+    some = np.nan_to_num(units.to_engine(X[: start.DISTANCE_SAMPLES]), nan=0.0)
     curvature = float(np.median(kernel.slope(kernel.self_argument(some))))
     if isinstance(penalty, L2):
         return RELATIVE_RIDGE * curvature
@@ -54,6 +83,7 @@ def first_dictionary(
         if init == "random":
             return start.random_dictionary(X, units, spreads, n_atoms, rng)
         atoms = X[rng.choice(len(X), n_atoms, replace=False)]
+        atoms = np.where(np.isnan(atoms), np.nanmean(X, axis=0), atoms)
     else:
         atoms = check_array(init, dtype=X.dtype, input_name="init")
         if atoms.shape != (n_atoms, X.shape[1]):

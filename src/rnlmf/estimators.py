@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -19,10 +19,14 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rnlmf import defaults
+from rnlmf import defaults, selection
 from rnlmf.conventions import like, report_fit
+from rnlmf.defaults import Settings
 from rnlmf.engine import (
+    Callback,
+    Corruption,
     Encoding,
+    Fit,
     Options,
     Problem,
     Samples,
@@ -40,9 +44,13 @@ from rnlmf.penalties import (
     L2,
     NOISE_PENALTIES,
     FeaturePenalty,
+    MinimaxConcave,
 )
 
 Array = npt.NDArray[Any]
+
+# With fewer held-out entries than this nothing can be chosen by them.
+FEWEST_HIDDEN = 100
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,32 @@ class _Model:
     problem: Problem
     atoms: Array
     code_metric: Array | None
+    corruption: Corruption | None
+
+    def encode(
+        self, X: Array, *, with_codes: bool, max_iter: int, tol: float, n_threads: int
+    ) -> Encoding:
+        """Algorithm 2."""
+        return encode(
+            Samples.of(X, self.units),
+            self.atoms,
+            self.problem,
+            code_metric=self.code_metric,
+            corruption=self.corruption,
+            max_iter=max_iter,
+            tol=tol,
+            n_threads=n_threads,
+            with_codes=with_codes,
+        )
+
+    def denoised(self, X: Array, encoding: Encoding) -> Array:
+        """``X - E``, over the noise of `encoding`: at a million samples a copy less matters."""
+        encoding.noise *= self.units.width
+        denoised = np.subtract(X, encoding.noise, out=encoding.noise)
+        if encoding.filled is not None:
+            missing = np.isnan(X)
+            denoised[missing] = self.units.to_data(encoding.filled)[missing]
+        return denoised
 
 
 class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -70,23 +104,28 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int or None
-        Number of atoms ``d``. None: twice the number of features, at most 256 and at most half of
-        the number of samples.
+        Number of atoms ``d``. None: six times the number of features, at most 256 and at most a
+        fifth of the number of samples.
     kernel : {"rbf", "polynomial", "linear"} or Kernel
         See :mod:`rnlmf.kernels`.
-    kernel_scale : float
+    kernel_scale : float or "auto"
         The kernel's ``sigma`` is this times the mean distance between samples (for kernels other
         than "rbf" at least their root mean square), unless the kernel brings its own. Smaller for
-        stronger curvature: the paper uses 0.5, 1 and 3.
+        stronger curvature: the paper uses 0.5, 1 and 3. "auto" chooses from 0.25, 0.5, 1 and 2 by
+        held-out entries (see Notes).
     code_penalty : {"l2", "l1", "nuclear"}
         ``R(C)``.
-    code_weight : float
-        ``lambda_C``, above zero: without it the codes of similar atoms are not determined.
-    noise_penalty : {"l1", "l21", "l2"}
-        ``R(E)``: wrong entries, wrong samples, or dense Gaussian noise.
-    noise_weight : float or "auto"
-        ``lambda_E``, in the units of the paper. "auto" sets the threshold above which a residual
-        is noise to 5% of the data's standard deviation, whatever the data's scale.
+    code_weight : float or "auto"
+        ``lambda_C``, above zero: without it the codes of similar atoms are not determined. "auto"
+        chooses from powers of ten by held-out entries.
+    noise_penalty : {"adaptive", "l1", "l21", "l2"}
+        ``R(E)``: wrong entries, wrong samples ("l21"), or dense Gaussian noise ("l2"). "adaptive" is
+        l1 that spares samples with few errors and takes large errors away whole, see
+        :mod:`rnlmf.engine.corruption`.
+    noise_weight : float, "auto" or "scale"
+        ``lambda_E``, in the units of the paper. "scale" sets the threshold above which a residual
+        is noise to 5% of the data's standard deviation, whatever the data's scale; "auto" chooses it
+        between 1.25% and 10% by held-out entries (see Notes).
     dictionary_penalty : {"l2", "nuclear"} or None
         ``R(D)``, in feature space.
     dictionary_weight : float
@@ -127,8 +166,13 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The dictionary ``D``.
     kernel_ : Kernel
         The kernel, with its ``sigma``.
-    noise_weight_ : float
-        ``lambda_E`` in use.
+    noise_weight_, kernel_scale_, code_weight_ : float
+        Values in use.
+    selection_ : list of dict
+        What was tried for the parameters that are "auto", with the robust loss of held-out entries,
+        best first; empty where there was nothing to choose, or too few entries.
+    selection_confidence_ : float or None
+        How often the chosen values are the best when the held-out entries are redrawn.
     objective_ : array
         Objective at each iteration; the dictionary is that of the lowest.
     n_iter_ : int
@@ -137,6 +181,15 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Whether it stopped before `max_iter`.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
+
+    Notes
+    -----
+    Parameters that are "auto" are chosen without clean data: 5% of the entries are hidden and
+    predicted, and a search over the values, one parameter after the other, looks for the lowest
+    robust loss (:mod:`rnlmf.selection`). It takes about seven fits. Give numbers, or
+    ``noise_weight="scale"`` and a ``kernel_scale``, to fit once.
+
+    Missing values (NaN) have no say in the fit and are filled in by :meth:`denoise`.
 
     References
     ----------
@@ -160,11 +213,11 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _parameter_constraints: dict[str, list[Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "kernel": [StrOptions(set(KERNELS)), Kernel],
-        "kernel_scale": [Interval(Real, 0, None, closed="neither")],
+        "kernel_scale": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "code_penalty": [StrOptions(set(CODE_PENALTIES))],
-        "code_weight": [Interval(Real, 0, None, closed="neither")],
+        "code_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "noise_penalty": [StrOptions(set(NOISE_PENALTIES))],
-        "noise_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "noise_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto", "scale"})],
         "dictionary_penalty": [StrOptions(set(DICTIONARY_PENALTIES)), None],
         "dictionary_weight": [Interval(Real, 0, None, closed="left")],
         "init": [StrOptions({"random", "samples"}), "array-like"],
@@ -185,10 +238,10 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n_components=None,
         *,
         kernel="rbf",
-        kernel_scale=1.0,
+        kernel_scale="auto",
         code_penalty="l2",
         code_weight=1e-2,
-        noise_penalty="l1",
+        noise_penalty="adaptive",
         noise_weight="auto",
         dictionary_penalty=None,
         dictionary_weight=0.0,
@@ -226,28 +279,88 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.callback = callback
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None) -> Self:
+    def fit(self, X, y=None, *, mask=None) -> Self:
         """Learn the dictionary from noisy samples (Algorithm 1).
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Noisy samples.
+            Noisy samples; NaN is a missing value.
         y : ignored
+        mask : array-like of bool of the shape of `X`, or None
+            Entries that are known to be wrong: they are treated as missing.
 
         Returns
         -------
         self
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        rng = check_random_state(self.random_state)
+        X = self._check(X, mask, fitting=True)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        settings = self._choose(X, seed)
+        model, result = self._learn(X, settings, seed, self.callback)
+
+        width, kernel = model.units.width, model.problem.kernel
+        self._model = model
+        self.components_ = (model.atoms * width + model.units.center).astype(X.dtype)
+        self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
+        self.kernel_scale_ = settings.kernel_scale
+        self.code_weight_ = settings.code_weight
+        self.noise_weight_ = model.problem.noise_weight / width**model.problem.noise_penalty.degree
+        report_fit(self, result.objective, result.n_iter, result.converged)
+        return self
+
+    def _given_kernel(self) -> Kernel:
         kernel = KERNELS[self.kernel]() if isinstance(self.kernel, str) else self.kernel
         kernel.validate()
+        return kernel
+
+    def _choose(self, X: Array, seed: int) -> Settings:
+        """The parameters that are given, and by held-out entries those that are "auto"."""
+        kernel = self._given_kernel()
+        axes = defaults.search_axes(
+            threshold=self.noise_weight == "auto",
+            kernel_scale=self.kernel_scale == "auto" and kernel.stationary and kernel.sigma is None,
+            code_weight=self.code_weight == "auto",
+        )
+        given = Settings(
+            kernel_scale=1.0 if self.kernel_scale == "auto" else float(self.kernel_scale),
+            code_weight=1e-2 if self.code_weight == "auto" else float(self.code_weight),
+        )
+        rng = np.random.RandomState(seed)
+        held_out = selection.HeldOut.draw(X, rng) if axes else None
+        if held_out is None or held_out.hidden.sum() < FEWEST_HIDDEN:
+            self.selection_, self.selection_confidence_ = [], None
+            return given
+
+        def evaluate(point: dict[str, float]) -> Array:
+            model, _ = self._learn(held_out.samples, replace(given, **point), seed, None)
+
+            def denoise(samples: Array) -> Array:
+                return model.denoised(samples, self._encode(model, samples, with_codes=False))
+
+            return held_out.losses(denoise)
+
+        walk = selection.GridWalk(evaluate, {name: axis.values for name, axis in axes.items()})
+        best = walk.run(tuple(axis.start for axis in axes.values()))
+        self.selection_ = sorted(
+            ({**walk.point(i), "loss": walk.mean_loss(i)} for i in walk.table),
+            key=lambda row: row["loss"],
+        )
+        chosen = list(walk.table).index(best)
+        self.selection_confidence_ = selection.confidence(list(walk.table.values()), chosen, rng)
+        return replace(given, **walk.point(best))
+
+    def _learn(
+        self, X: Array, settings: Settings, seed: int, callback: Callback | None
+    ) -> tuple[_Model, Fit]:
+        """Algorithm 1."""
+        rng = np.random.RandomState(seed)
+        kernel = self._given_kernel()
         n_atoms = defaults.number_of_atoms(X, self.n_components)
-        width = start.length_scale(X, kernel, self.kernel_scale, rng)
+        width = start.length_scale(X, kernel, settings.kernel_scale, rng)
         units = start.data_units(X, kernel, width)
         spreads = start.spread(X, units)
-        problem = self._problem(X, kernel, units, spreads)
+        problem = self._problem(X, kernel, units, spreads, settings)
         atoms = defaults.first_dictionary(X, self.init, units, spreads, n_atoms, rng)
         engine = self._engine(kernel, problem)
         momentum = self.momentum
@@ -261,20 +374,18 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             curvature_shift=self.curvature_shift,
             dictionary_step=self.dictionary_step,
             n_threads=self._n_threads(),
-            callback=self.callback,
+            callback=callback,
         )
-        result = engine.fit(Samples(X, units), atoms, problem, options)
+        result = engine.fit(Samples.of(X, units), atoms, problem, options)
+        if result.corruption is not None:
+            knee = result.corruption.knee
+            problem = replace(problem, noise_penalty=MinimaxConcave(knee))
+        model = _Model(units, problem, result.dictionary, result.code_metric, result.corruption)
+        return model, result
 
-        self._model = _Model(units, problem, result.dictionary, result.code_metric)
-        self.components_ = (result.dictionary * width + units.center).astype(X.dtype)
-        self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
-        self.noise_weight_ = problem.noise_weight / width**problem.noise_penalty.degree
-        report_fit(self, result.objective, result.n_iter, result.converged)
-        return self
-
-    def fit_denoise(self, X, y=None):
+    def fit_denoise(self, X, y=None, *, mask=None):
         """Fit, and return the denoised training data ``X - E``, in the container of `X`."""
-        return self.fit(X).denoise(X)
+        return self.fit(X, mask=mask).denoise(X, mask=mask)
 
     def fit_transform(self, X, y=None):
         """Fit, and return the codes of the training data."""
@@ -282,26 +393,33 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def transform(self, X):
         """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2)."""
-        return self._encode(self._check(X), with_codes=True).codes
+        data = self._check(X)
+        return self._encode(self._model, data, with_codes=True).codes
 
-    def denoise(self, X):
+    def denoise(self, X, *, mask=None):
         """Samples without their noise, ``X - E`` (Algorithm 2).
 
-        Entries in which no noise was found are returned unchanged, to the bit. A data frame comes
-        back as a data frame.
+        Entries in which no noise was found are returned unchanged, to the bit. Missing entries (NaN,
+        or where `mask` is True) are filled with the model's prediction, which for a sample without
+        any value is that of the data's mean. A data frame comes back as a data frame.
         """
-        return like(X, self._denoise(self._check(X)))
+        data = self._check(X, mask)
+        encoding = self._encode(self._model, data, with_codes=False)
+        return like(X, self._model.denoised(data, encoding))
 
-    def noise(self, X):
-        """Noise ``E`` of samples (Algorithm 2); exactly zero where none was found."""
-        return like(X, self._noise(self._check(X)))
+    def noise(self, X, *, mask=None):
+        """Noise ``E`` of samples (Algorithm 2); zero where none was found, NaN where no value is."""
+        data = self._check(X, mask)
+        noise = self._encode(self._model, data, with_codes=False).noise
+        noise *= self._model.units.width
+        return like(X, noise)
 
-    def split(self, X):
+    def split(self, X, *, mask=None):
         """Codes, noise and denoised samples at once: ``C``, ``E`` and ``X - E`` (Algorithm 2)."""
-        data = self._check(X)
-        encoding = self._encode(data, with_codes=True)
+        data = self._check(X, mask)
+        encoding = self._encode(self._model, data, with_codes=True)
         noise = encoding.noise * data.dtype.type(self._model.units.width)
-        return encoding.codes, like(X, noise), like(X, data - noise)
+        return encoding.codes, like(X, noise), like(X, self._model.denoised(data, encoding))
 
     def inverse_transform(self, X):
         """Predicted samples from codes.
@@ -328,7 +446,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def score(self, X, y=None):
         """Negative mean objective per sample: the higher, the better the model explains `X`."""
-        return -float(self._encode(self._check(X), with_codes=False).objective.mean())
+        data = self._check(X)
+        return -float(self._encode(self._model, data, with_codes=False).objective.mean())
 
     @property
     def _n_features_out(self):
@@ -337,41 +456,56 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.allow_nan = True
         return tags
 
-    def _check(self, X):
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+    def _check(self, X, mask=None, *, fitting=False):
+        """Samples as an array, with NaN where they have no value."""
+        if not fitting:
+            check_is_fitted(self)
+        X = validate_data(
+            self,
+            X,
+            reset=fitting,
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2 if fitting else 1,
+            ensure_all_finite="allow-nan",
+        )
+        if mask is not None:
+            mask = check_array(mask, dtype=None, input_name="mask")
+            if mask.shape != X.shape or mask.dtype != bool:
+                raise ValueError(
+                    f"mask must be an array of bool of the shape of X, {X.shape}; got {mask.dtype} of "
+                    f"shape {mask.shape}."
+                )
+            X = np.where(mask, np.nan, X).astype(X.dtype, copy=False)
+        if fitting:
+            empty = np.flatnonzero(np.all(np.isnan(X), axis=0))
+            if len(empty):
+                raise ValueError(
+                    f"Feature(s) {empty.tolist()} of X have no value in any sample: leave them out."
+                )
+        return X
 
-    def _encode(self, X: Array, with_codes: bool) -> Encoding:
-        model = self._model
-        return encode(
-            Samples(X, model.units),
-            model.atoms,
-            model.problem,
-            code_metric=model.code_metric,
+    def _encode(self, model: _Model, X: Array, *, with_codes: bool) -> Encoding:
+        return model.encode(
+            X,
+            with_codes=with_codes,
             max_iter=self.max_iter,
             tol=self.tol,
             n_threads=self._n_threads(),
-            with_codes=with_codes,
         )
-
-    def _noise(self, X: Array) -> Array:
-        noise = self._encode(X, with_codes=False).noise
-        noise *= self._model.units.width
-        return noise
-
-    def _denoise(self, X: Array) -> Array:
-        noise = self._noise(X)
-        return np.subtract(X, noise, out=noise)
 
     def _n_threads(self) -> int:
         return default_threads() if self.n_jobs is None else self.n_jobs
 
-    def _problem(self, X: Array, kernel: Kernel, units: Units, spreads: Array) -> Problem:
+    def _problem(
+        self, X: Array, kernel: Kernel, units: Units, spreads: Array, settings: Settings
+    ) -> Problem:
         penalty = NOISE_PENALTIES[self.noise_penalty]()
-        if self.noise_weight == "auto":
+        if isinstance(self.noise_weight, str):
             weight = defaults.noise_weight(X, kernel, units, spreads, penalty)
+            weight *= settings.threshold / defaults.RELATIVE_THRESHOLD
         else:
             weight = float(self.noise_weight) * units.width**penalty.degree
         dictionary_penalty: FeaturePenalty | None = None
@@ -380,7 +514,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return Problem(
             kernel=kernel,
             code_penalty=CODE_PENALTIES[self.code_penalty](),
-            code_weight=float(self.code_weight),
+            code_weight=settings.code_weight,
             noise_penalty=penalty,
             noise_weight=weight,
             dictionary_penalty=dictionary_penalty,
@@ -414,8 +548,9 @@ class RNLMFDenoiser(OneToOneFeatureMixin, RNLMF):
     """
 
     def transform(self, X):
-        """Samples without their noise, ``X - E``."""
-        return self._denoise(self._check(X))
+        """Samples without their noise, ``X - E``, missing entries filled."""
+        data = self._check(X)
+        return self._model.denoised(data, self._encode(self._model, data, with_codes=False))
 
     def inverse_transform(self, X):
         """The samples themselves: denoising has no inverse."""

@@ -188,15 +188,24 @@ def mean_distance(X: Array) -> float:
     """Mean of ``|x_i - x_j|`` over all pairs of rows, the zero diagonal included.
 
     The rows are shifted and scaled first, so that neither a common offset nor extreme magnitudes
-    spoil the squares.
+    spoil the squares. With missing values (NaN), distances are those over the features that both rows
+    have, scaled up to all; pairs without a common feature do not count.
     """
     Z = X.astype(np.float64)
-    Z -= Z.mean(axis=0)
-    magnitude = float(np.abs(Z).max(initial=0.0))
+    Z -= np.nanmean(Z, axis=0)
+    missing = bool(np.isnan(Z).any())
+    magnitude = float(np.nanmax(np.abs(Z), initial=0.0))
     if magnitude == 0.0:
         return 0.0
     Z /= magnitude
     chunks = pairwise_distances_chunked(
-        Z, reduce_func=lambda distances, _: distances.sum(axis=1), working_memory=WORKING_MEMORY
+        Z,
+        metric="nan_euclidean" if missing else "euclidean",
+        reduce_func=lambda distances, _: (
+            np.nansum(distances, axis=1),
+            np.sum(~np.isnan(distances), axis=1),
+        ),
+        working_memory=WORKING_MEMORY,
     )
-    return magnitude * float(sum(chunk.sum() for chunk in chunks)) / len(Z) ** 2
+    totals, counts = zip(*chunks, strict=True)
+    return magnitude * float(np.concatenate(totals).sum() / np.concatenate(counts).sum())

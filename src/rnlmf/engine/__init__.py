@@ -6,12 +6,14 @@ Read in this order: :mod:`~rnlmf.engine.problem` (what is minimised), :mod:`~rnl
 (Algorithm 2). Nothing here knows of estimators, files or screens.
 """
 
+from rnlmf.engine.corruption import Corruption
 from rnlmf.engine.encode import Encoding, encode
 from rnlmf.engine.problem import Callback, Fit, IterationInfo, Options, Problem
 from rnlmf.engine.samples import Samples, Units, default_threads
 
 __all__ = [
     "Callback",
+    "Corruption",
     "Encoding",
     "Fit",
     "IterationInfo",

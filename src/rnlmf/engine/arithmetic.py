@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnlmf.engine.rows import LEAST_WEIGHT
-from rnlmf.engine.samples import Units
-from rnlmf.penalties import L1, L2, L21, Penalty
+from rnlmf.engine.samples import Samples
+from rnlmf.penalties import L1, L2, L21, MinimaxConcave, Penalty
 
 Array = npt.NDArray[Any]
 
@@ -31,24 +31,28 @@ class Motion:
 
     The 8 bits of the velocities cost a quarter of the samples' memory, and their rounding is far
     below what matters to a momentum. A velocity is the last step, ``|speed| * velocity``; a speed
-    below zero says that the step turned against the velocity, which is then not to be used.
+    below zero says that the step turned against the velocity, which is then not to be used. The
+    penalty of a sample's noise is weighed by its `release`.
     """
 
     Y: Array
     velocity: npt.NDArray[np.int8]
     speed: Array
+    release: Array
 
     @classmethod
     def of_shape(cls, shape: tuple[int, int], dtype: np.dtype[Any], moving: bool) -> Motion:
         n = shape[0] if moving else 0
-        return cls(np.empty(shape, dtype), np.zeros((n, shape[1]), np.int8), np.zeros(n, dtype))
+        velocity, speed = np.zeros((n, shape[1]), np.int8), np.zeros(n, dtype)
+        return cls(np.empty(shape, dtype), velocity, speed, np.ones(shape[0], dtype))
 
     @classmethod
     def at_rest(cls, Y: Array) -> Motion:
-        return cls(Y, np.zeros((0, Y.shape[1]), np.int8), np.zeros(0, Y.dtype))
+        n, m = Y.shape
+        return cls(Y, np.zeros((0, m), np.int8), np.zeros(0, Y.dtype), np.ones(n, Y.dtype))
 
     def __getitem__(self, rows: slice | Array) -> Motion:
-        return Motion(self.Y[rows], self.velocity[rows], self.speed[rows])
+        return Motion(self.Y[rows], self.velocity[rows], self.speed[rows], self.release[rows])
 
     def largest_steps(self) -> Array:
         """Largest entry of every sample's last step."""
@@ -67,22 +71,30 @@ class Arithmetic(Protocol):
         """``z = y + momentum * velocity`` into `lifted`, as ``[z, 1, -|z|^2/2]``."""
 
     def move(
-        self, X: Array, VD: Array, lifted: Array, motion: Motion, weight: float, store: bool
+        self,
+        X: Array,
+        VD: Array,
+        lifted: Array,
+        motion: Motion,
+        penalty: Penalty,
+        weight: float,
+        store: bool,
     ) -> tuple[float, float]:
         """Move the samples to ``X - prox(X - P)``; return loss and penalty of where they were.
 
-        The loss is without its term in ``C^T C``. `X` are raw samples. With `store` the velocities
-        are kept, marked where a sample's move turned against its velocity.
+        The loss is without its term in ``C^T C``. `X` are raw samples; where one is NaN, the sample
+        moves to its prediction. With `store` the velocities are kept, marked where a sample's move
+        turned against its velocity.
         """
 
 
 class NumpyArithmetic:
     """:class:`Arithmetic` in NumPy, with buffers for blocks of at most `rows` samples."""
 
-    def __init__(self, penalty: Penalty, units: Units, rows: int, dtype: np.dtype[Any]) -> None:
-        shape = (rows, len(units.center))
-        self.penalty = penalty
-        self.units = units
+    def __init__(self, samples: Samples, rows: int) -> None:
+        shape, dtype = (rows, samples.shape[1]), samples.dtype
+        self.units = samples.units
+        self.missing = samples.missing
         self.X, self.P, self.Z = (np.empty(shape, dtype) for _ in range(3))
 
     def extrapolate(self, motion: Motion, momentum: float, lifted: Array) -> None:
@@ -98,7 +110,14 @@ class NumpyArithmetic:
         lifted[:, m + 1] = -0.5 * np.einsum("ij,ij->i", Z, Z)
 
     def move(
-        self, X: Array, VD: Array, lifted: Array, motion: Motion, weight: float, store: bool
+        self,
+        X: Array,
+        VD: Array,
+        lifted: Array,
+        motion: Motion,
+        penalty: Penalty,
+        weight: float,
+        store: bool,
     ) -> tuple[float, float]:
         b, m = motion.Y.shape
         Y, Z, P = motion.Y, self.Z[:b], self.P[:b]
@@ -108,9 +127,10 @@ class NumpyArithmetic:
         np.divide(VD[:, :m], bounded, out=P)
         loss = 0.5 * b - float(w.sum(dtype=np.float64))
         loss -= float(np.maximum(LEAST_WEIGHT - w, 0.0) @ lifted[:, m + 1])
-        noise = self.penalty.value(X - Z)
-        X -= P
-        new = self.penalty.remainder(X, weight / bounded, out=X)
+        noise = float(motion.release @ penalty.row_values(self._known(X - Z)))
+        residual = self._known(np.subtract(X, P, out=X))
+        threshold = weight * motion.release[:, None] / bounded
+        new = penalty.remainder(residual, threshold.astype(X.dtype, copy=False), out=residual)
         new += P
         if store:
             step = np.subtract(new, Y, out=P)
@@ -118,6 +138,12 @@ class NumpyArithmetic:
             self._store(motion, step, turned=np.einsum("ij,ij->i", Z, step) > 0.0)
         np.copyto(Y, new)
         return loss, noise
+
+    def _known(self, difference: Array) -> Array:
+        """Zero, in place, where there is no value."""
+        if self.missing:
+            difference[np.isnan(difference)] = 0.0
+        return difference
 
     @staticmethod
     def _store(motion: Motion, step: Array, turned: Array) -> None:
@@ -129,12 +155,11 @@ class NumpyArithmetic:
         motion.speed[...] = np.where(turned, -scale, scale)
 
 
-def choose_arithmetic(
-    penalty: Penalty, units: Units, rows: int, dtype: np.dtype[Any], fused: bool
-) -> Arithmetic:
+def choose_arithmetic(samples: Samples, penalty: Penalty, rows: int, fused: bool) -> Arithmetic:
     """The fused arithmetic where it is wanted and can be had, else NumPy's."""
-    if fused and type(penalty) in (L1, L2, L21) and importlib.util.find_spec("numba"):
+    compiled = type(penalty) in (L1, L2, L21, MinimaxConcave)
+    if fused and compiled and importlib.util.find_spec("numba"):
         from rnlmf.engine.fused import FusedArithmetic
 
-        return FusedArithmetic(penalty, units, dtype)
-    return NumpyArithmetic(penalty, units, rows, dtype)
+        return FusedArithmetic(samples)
+    return NumpyArithmetic(samples, rows)

@@ -7,6 +7,7 @@ matrix products. Compiled code is cached on disk.
 from __future__ import annotations
 
 import math
+import types
 from typing import Any
 
 import numba
@@ -15,16 +16,18 @@ import numpy.typing as npt
 
 from rnlmf.engine.arithmetic import VELOCITY_STEPS, Motion
 from rnlmf.engine.rows import LEAST_WEIGHT
-from rnlmf.engine.samples import Units
-from rnlmf.penalties import L1, L2, L21, Penalty
+from rnlmf.engine.samples import Samples
+from rnlmf.penalties import L1, L2, L21, MinimaxConcave, Penalty
 
 Array = npt.NDArray[Any]
 
 ENTRIES, ROWS, SQUARES = 0, 1, 2
-CODES: dict[type[Penalty], int] = {L1: ENTRIES, L21: ROWS, L2: SQUARES}
+CODES: dict[type[Penalty], int] = {L1: ENTRIES, MinimaxConcave: ENTRIES, L21: ROWS, L2: SQUARES}
 
-# Sums may be reordered. No NaN gets here: samples are checked, and so is every new dictionary.
-compiled = numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz", "nnan"})
+# Sums may be reordered.
+compiled = numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+# The same for samples without a missing value: what is done for NaN falls away.
+compiled_complete = numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz", "nnan"})
 
 
 @compiled
@@ -47,14 +50,29 @@ def _extrapolate(Y, velocity, speed, momentum, lifted):  # type: ignore[no-untyp
         lifted[i, m + 1] = -square / 2
 
 
-@compiled
 def _move(  # type: ignore[no-untyped-def]
-    X, center, inverse_width, VD, lifted, Y, velocity, speed, weight, least, kind, store, step
+    X,
+    center,
+    inverse_width,
+    VD,
+    lifted,
+    Y,
+    velocity,
+    speed,
+    release,
+    weight,
+    knee,
+    least,
+    kind,
+    store,
+    step,
 ):
     n, m = Y.shape
     one = Y.dtype.type(1)
+    half_inverse_knee = Y.dtype.type(0.5) / knee
     zero = Y.dtype.type(0)
     steps = Y.dtype.type(VELOCITY_STEPS)
+    steep = Y.dtype.type(1e30)
     loss = 0.0
     noise = 0.0
     for i in range(n):
@@ -64,14 +82,14 @@ def _move(  # type: ignore[no-untyped-def]
             loss -= (least - w) * lifted[i, m + 1]
             w = least
         shrink = one / w
-        threshold = weight * shrink
+        threshold = weight * release[i] * shrink
         # How much of the residual is kept: all within the threshold (entries), or a factor.
         factor = one
         if kind == ROWS:
             square = zero
             for j in range(m):
                 r = (X[i, j] - center[j]) * inverse_width - VD[i, j] * shrink
-                square += r * r
+                square += r * r if r == r else zero
             norm = math.sqrt(square)
             if norm > threshold:
                 factor = Y.dtype.type(threshold / norm)
@@ -82,31 +100,45 @@ def _move(  # type: ignore[no-untyped-def]
         largest = zero
         # Two loops, each without a branch: they become vector instructions.
         if kind == ENTRIES:
+            # Firm thresholding; hard where the threshold is beyond the knee.
+            slope = knee / (knee - threshold) if threshold < knee else steep
+            if knee == math.inf:
+                slope = one
+            elif threshold >= knee:
+                threshold = math.sqrt(threshold * knee)
             for j in range(m):
                 x = (X[i, j] - center[j]) * inverse_width
                 z = lifted[i, j]
                 p = VD[i, j] * shrink
-                total += abs(x - z)
-                new = p + min(max(x - p, -threshold), threshold)
+                gap = abs(x - z)
+                gap = min(gap if gap == gap else zero, knee)
+                total += gap - gap * gap * half_inverse_knee
+                r = x - p
+                r = r if r == r else zero
+                size = abs(r)
+                kept = size - min(size, slope * max(size - threshold, zero))
+                new = p + math.copysign(kept, r)
                 u = new - Y[i, j]
                 turn += (z - new) * u
                 largest = max(largest, abs(u))
                 step[j] = u
                 Y[i, j] = new
-            noise += total
+            noise += release[i] * total
         else:
             for j in range(m):
                 x = (X[i, j] - center[j]) * inverse_width
                 z = lifted[i, j]
                 p = VD[i, j] * shrink
-                total += (x - z) * (x - z)
-                new = p + (x - p) * factor
+                gap = x - z
+                total += gap * gap if gap == gap else zero
+                r = x - p
+                new = p + (r if r == r else zero) * factor
                 u = new - Y[i, j]
                 turn += (z - new) * u
                 largest = max(largest, abs(u))
                 step[j] = u
                 Y[i, j] = new
-            noise += math.sqrt(total) if kind == ROWS else total / 2.0
+            noise += release[i] * (math.sqrt(total) if kind == ROWS else total / 2.0)
         if store:
             speed[i] = -largest / steps if turn > 0 else largest / steps
             if turn <= 0 and largest > 0:
@@ -116,12 +148,24 @@ def _move(  # type: ignore[no-untyped-def]
     return loss, noise
 
 
-class FusedArithmetic:
-    """:class:`rnlmf.engine.arithmetic.Arithmetic`, compiled, for the penalties l1, l21 and l2."""
+def _renamed(function: Any, name: str) -> Any:
+    """The same function by another name: the compiled code on disk is found by it."""
+    copy = types.FunctionType(function.__code__, function.__globals__, name)
+    copy.__qualname__ = name
+    return copy
 
-    def __init__(self, penalty: Penalty, units: Units, dtype: np.dtype[Any]) -> None:
+
+_move_complete = compiled_complete(_renamed(_move, "_move_complete"))
+_move_missing = compiled(_renamed(_move, "_move_missing"))
+
+
+class FusedArithmetic:
+    """:class:`rnlmf.engine.arithmetic.Arithmetic`, compiled, for the penalties in `CODES`."""
+
+    def __init__(self, samples: Samples) -> None:
+        units, dtype = samples.units, samples.dtype
         self.scalar = dtype.type
-        self.kind = CODES[type(penalty)]
+        self.kernel = _move_missing if samples.missing else _move_complete
         self.center = units.center.astype(dtype)
         self.inverse_width = self.scalar(1.0 / units.width)
         self.step = np.empty(len(units.center), dtype)
@@ -130,9 +174,17 @@ class FusedArithmetic:
         _extrapolate(motion.Y, motion.velocity, motion.speed, self.scalar(momentum), lifted)
 
     def move(
-        self, X: Array, VD: Array, lifted: Array, motion: Motion, weight: float, store: bool
+        self,
+        X: Array,
+        VD: Array,
+        lifted: Array,
+        motion: Motion,
+        penalty: Penalty,
+        weight: float,
+        store: bool,
     ) -> tuple[float, float]:
-        loss, noise = _move(
+        knee = penalty.knee if isinstance(penalty, MinimaxConcave) else np.inf
+        loss, noise = self.kernel(
             X,
             self.center,
             self.inverse_width,
@@ -141,9 +193,11 @@ class FusedArithmetic:
             motion.Y,
             motion.velocity,
             motion.speed,
+            motion.release,
             self.scalar(weight),
+            self.scalar(knee),
             self.scalar(LEAST_WEIGHT),
-            self.kind,
+            CODES[type(penalty)],
             store,
             self.step,
         )

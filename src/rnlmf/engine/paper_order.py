@@ -8,21 +8,24 @@ codes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rnlmf.engine.corruption import SETTLED, Corruption, due, effective_counts, noise_of
 from rnlmf.engine.dictionary import (
     DictionaryStep,
     Statistics,
     gradient_and_curvature,
     relative_change,
 )
+from rnlmf.engine.missing import WHILE_LEARNING, fill_from_observed
 from rnlmf.engine.problem import Fit, IterationInfo, Options, Problem, has_converged
-from rnlmf.engine.rows import code_step, code_value, noise_step
+from rnlmf.engine.rows import code_step, code_value, known_difference, noise_step
 from rnlmf.engine.samples import Samples
-from rnlmf.penalties import L2, Nuclear
+from rnlmf.penalties import L2, MinimaxConcave, Nuclear
 
 Array = npt.NDArray[Any]
 
@@ -35,8 +38,11 @@ class Iterate:
     def __init__(self, samples: Samples, D: Array, problem: Problem, options: Options) -> None:
         self.problem = problem
         self.momentum = options.momentum
-        self.X = samples.all().astype(np.float64)
-        self.Y = self.X.copy()
+        self.samples = samples
+        every = slice(None)
+        self.X = samples.load(every, np.empty(samples.shape))
+        self.Y = samples.load_filled(every, np.empty(samples.shape))
+        self.release = np.ones(len(self.X))
         self.step = DictionaryStep(
             D.shape, options.step_damping, options.curvature_shift, options.dictionary_step
         )
@@ -67,7 +73,8 @@ class Iterate:
 
     def objective(self) -> float:
         """``J(D, C, E)``."""
-        noise = self.problem.noise_weight * self.problem.noise_penalty.value(self.X - self.Y)
+        values = self.problem.noise_penalty.row_values(known_difference(self.X, self.Y))
+        noise = self.problem.noise_weight * float(self.release @ values)
         return self.loss() + code_value(self.problem, self.C) + noise
 
     def update_codes(self, ridge: bool) -> None:
@@ -115,7 +122,19 @@ class Iterate:
 
     def update_noise(self) -> None:
         """Table 2 of the paper."""
-        self.Y = noise_step(self.problem, self.X, self.Y, self.C, self.D)
+        self.Y = noise_step(self.problem, self.X, self.Y, self.C, self.D, self.release)
+
+    def look(self) -> Corruption | None:
+        """Let the noise found so far set the penalty; None without noise."""
+        E = noise_of(self.X, self.Y)
+        if not E.any():
+            return None
+        size = float(np.vdot(E, E) / E.sum())
+        counts, observed = effective_counts(E, size), self.samples.observed(slice(None))
+        corruption = Corruption.of_counts(size, counts, observed)
+        self.release = corruption.release(counts, observed)
+        self.problem = replace(self.problem, noise_penalty=MinimaxConcave(corruption.knee))
+        return corruption
 
 
 def fit(samples: Samples, D: Array, problem: Problem, options: Options) -> Fit:
@@ -128,6 +147,10 @@ def fit(samples: Samples, D: Array, problem: Problem, options: Options) -> Fit:
     warmup = 0 if isinstance(problem.code_penalty, L2) else min(options.warmup, options.max_iter - 1)
     result = Fit(dictionary=D)
     for iteration in range(options.max_iter):
+        if samples.missing and iteration in WHILE_LEARNING:
+            fill_from_observed(iterate.Y, np.isnan(iterate.X), iterate.D)
+        if problem.adaptive and due(iteration):
+            result.corruption = iterate.look() or result.corruption
         iterate.update_codes(ridge=iteration < warmup)
         change = iterate.update_dictionary()
         iterate.update_noise()
@@ -135,7 +158,8 @@ def fit(samples: Samples, D: Array, problem: Problem, options: Options) -> Fit:
         objective = iterate.objective()
         if iteration >= warmup:
             result.objective.append(objective)
-            result.converged = has_converged(result.objective, change, options.tol)
+            settled = not problem.adaptive or iteration >= SETTLED
+            result.converged = settled and has_converged(result.objective, change, options.tol)
         info = IterationInfo(iteration + 1, options.max_iter, objective, change)
         if options.callback is not None and options.callback(info) is True:
             break

@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import lapack
 
+from rnlmf.engine.corruption import Corruption
 from rnlmf.kernels import Kernel
-from rnlmf.penalties import L2, FeaturePenalty, Nuclear, Penalty
+from rnlmf.penalties import L2, FeaturePenalty, MinimaxConcave, Nuclear, Penalty
 
 Array = npt.NDArray[Any]
 
@@ -47,6 +48,11 @@ class Problem:
     def fast_rows(self) -> bool:
         """Whether a sample's noise has the closed step of the RBF kernel with linear codes."""
         return self.kernel.stationary and self.linear_codes
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the noise penalty follows the noise that is found."""
+        return isinstance(self.noise_penalty, MinimaxConcave)
 
     def atom_kernel(self, D: Array) -> Array:
         """``K_D = K(D, D)`` in double precision."""
@@ -131,6 +137,7 @@ class Fit:
     objective: list[float] = field(default_factory=list)
     n_iter: int = 0
     converged: bool = False
+    corruption: Corruption | None = None
     code_metric: Array | None = None
 
 

@@ -22,12 +22,25 @@ LEAST_WEIGHT = 1e-2
 MAX_HALVINGS = 30
 
 
-def row_objectives(problem: Problem, X: Array, Y: Array, C: Array, D: Array) -> Array:
-    """The part of the objective that depends on ``y_i``, for every row."""
+def known_difference(X: Array, Y: Array) -> Array:
+    """``X - Y``, zero where ``X`` has no value."""
+    difference: Array = X - Y
+    difference[np.isnan(difference)] = 0.0
+    return difference
+
+
+def row_objectives(
+    problem: Problem, X: Array, Y: Array, C: Array, D: Array, release: Array | float = 1.0
+) -> Array:
+    """The part of the objective that depends on ``y_i``, for every row.
+
+    `release` weighs the penalty of every row (see :mod:`rnlmf.engine.corruption`).
+    """
     kernel = problem.kernel
     own = kernel.f(kernel.self_argument(Y))
     fit = np.einsum("ij,ij->i", C, kernel(Y, D))
-    objectives: Array = 0.5 * own - fit + problem.noise_weight * problem.noise_penalty.row_values(X - Y)
+    noise = release * problem.noise_penalty.row_values(known_difference(X, Y))
+    objectives: Array = 0.5 * own - fit + problem.noise_weight * noise
     return objectives
 
 
@@ -39,22 +52,31 @@ def noise_gradient(problem: Problem, Y: Array, C: Array, D: Array) -> tuple[Arra
     return curvature[:, None] * Y - V @ D, curvature
 
 
-def noise_step(problem: Problem, X: Array, Y: Array, C: Array, D: Array) -> Array:
-    """One proximal gradient step of every row that does not raise its objective."""
+def noise_step(
+    problem: Problem, X: Array, Y: Array, C: Array, D: Array, release: Array | None = None
+) -> Array:
+    """One proximal gradient step of every row that does not raise its objective.
+
+    Where ``X`` has no value, nothing is penalised and the step is the gradient's.
+    """
     penalty = problem.noise_penalty
+    release = np.ones(len(X)) if release is None else release
+    missing = np.isnan(X)
     gradient, curvature = noise_gradient(problem, Y, C, D)
     steepness = np.maximum(curvature, LEAST_WEIGHT)[:, None]
-    before = row_objectives(problem, X, Y, C, D)
+    before = row_objectives(problem, X, Y, C, D, release)
     result = Y.copy()
     pending = np.arange(len(Y))
     slack = 4.0 * np.finfo(Y.dtype).eps
     for _ in range(MAX_HALVINGS):
         tau = steepness[pending]
-        E = penalty.prox((X - Y)[pending] + gradient[pending] / tau, problem.noise_weight / tau)
-        trial = X[pending] - E.astype(Y.dtype)
+        ahead = Y[pending] - gradient[pending] / tau
+        threshold = problem.noise_weight * release[pending, None] / tau
+        E = penalty.prox(known_difference(X[pending], ahead), threshold)
+        trial = np.where(missing[pending], ahead, X[pending] - E.astype(Y.dtype))
         # A step too far may overflow; it is then refused like any other that does not descend.
         with np.errstate(over="ignore", invalid="ignore"):
-            after = row_objectives(problem, X[pending], trial, C[pending], D)
+            after = row_objectives(problem, X[pending], trial, C[pending], D, release[pending])
         accepted = after <= before[pending] + slack * (1.0 + np.abs(before[pending]))
         result[pending[accepted]] = trial[accepted]
         pending = pending[~accepted]

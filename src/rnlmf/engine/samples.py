@@ -30,10 +30,11 @@ GROUP_ROWS = 512
 
 @dataclass(frozen=True)
 class Units:
-    """The map between the caller's units and the engine's."""
+    """The map between the caller's units and the engine's; a missing value starts from `fill`."""
 
     center: Array
     width: float
+    fill: Array | float = 0.0
 
     def load(self, X: Array, out: Array) -> Array:
         """``(X - center) / width`` into `out`."""
@@ -57,6 +58,12 @@ class Samples:
 
     X: Array
     units: Units
+    missing: bool = False
+
+    @classmethod
+    def of(cls, X: Array, units: Units) -> Samples:
+        """Samples in which NaN is a missing value."""
+        return cls(X, units, missing=bool(np.isnan(np.min(X, initial=0.0))))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -68,12 +75,20 @@ class Samples:
         return self.X.dtype
 
     def load(self, rows: slice, out: Array) -> Array:
-        """The rows in the engine's units, into `out`."""
+        """The rows in the engine's units, into `out`; NaN where a value is missing."""
         return self.units.load(self.X[rows], out)
 
-    def all(self) -> Array:
-        """All rows in the engine's units, as a new array."""
-        return self.units.to_engine(self.X)
+    def load_filled(self, rows: slice, out: Array) -> Array:
+        """The rows in the engine's units, into `out`, with a start for missing values."""
+        self.load(rows, out)
+        if self.missing:
+            np.copyto(out, self.units.fill, where=np.isnan(out))
+        return out
+
+    def observed(self, rows: slice) -> Array:
+        """Number of values that every sample has."""
+        n, m = self.X[rows].shape
+        return np.full(n, m) - (np.isnan(self.X[rows]).sum(axis=1) if self.missing else 0)
 
 
 def block_rows(n_features: int, n_atoms: int, itemsize: int) -> int:

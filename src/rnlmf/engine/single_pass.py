@@ -22,22 +22,25 @@ uphill).
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rnlmf.engine.arithmetic import Motion, choose_arithmetic
+from rnlmf.engine.corruption import SETTLED, Corruption, due, effective_counts, noise_of
 from rnlmf.engine.dictionary import (
     DictionaryStep,
     Statistics,
     gradient_and_curvature,
     relative_change,
 )
+from rnlmf.engine.missing import WHILE_LEARNING, fill_from_observed
 from rnlmf.engine.problem import Fit, IterationInfo, Options, Problem, has_converged
 from rnlmf.engine.samples import Mapper, Samples, block_rows, groups, threads
-from rnlmf.penalties import Penalty
+from rnlmf.penalties import MinimaxConcave, Penalty
 
 Array = npt.NDArray[Any]
 
@@ -81,7 +84,7 @@ class Workspace(threading.local):
         self, samples: Samples, penalty: Penalty, rows: int, n_atoms: int, fused: bool
     ) -> None:
         m, dtype = samples.shape[1], samples.dtype
-        self.arithmetic = choose_arithmetic(penalty, samples.units, rows, dtype, fused)
+        self.arithmetic = choose_arithmetic(samples, penalty, rows, fused)
         self.lifted, self.VD = np.empty((rows, m + 2), dtype), np.empty((rows, m + 2), dtype)
         self.K, self.C = np.empty((rows, n_atoms), dtype), np.empty((rows, n_atoms), dtype)
         self.pull = np.empty((n_atoms, m + 2), dtype)
@@ -103,7 +106,7 @@ class Passes:
         """``Y = X``, at rest."""
         for group in groups(self.samples.shape[0], self.rows):
             for rows in group:
-                self.samples.load(rows, self.motion.Y[rows])
+                self.samples.load_filled(rows, self.motion.Y[rows])
         self.motion.rest()
 
     def run(self, run_map: Mapper[Any, Any], model: Model, momentum: float, store: bool) -> Statistics:
@@ -145,7 +148,52 @@ class Passes:
         np.matmul(C.T, C, out=ws.gram)
         np.matmul(V, model.lifted_atoms, out=VD)
         X = self.samples.X[rows]
-        return ws.arithmetic.move(X, VD, lifted, motion, model.noise_weight, store)
+        return ws.arithmetic.move(X, VD, lifted, motion, model.noise_penalty, model.noise_weight, store)
+
+    def fill(self, run_map: Mapper[Any, Any], D: Array) -> None:
+        """Missing values from what was observed."""
+        D = D.astype(self.samples.dtype)
+
+        def work(group: list[slice]) -> None:
+            for rows in group:
+                fill_from_observed(self.motion.Y[rows], np.isnan(self.samples.X[rows]), D)
+
+        for _ in run_map(work, groups(self.samples.shape[0], self.rows)):
+            pass
+        self.motion.rest()
+
+    def look(self, run_map: Mapper[Any, Any]) -> Corruption | None:
+        """Corruption in the noise found so far (None without noise); sets the samples' release."""
+        samples, motion = self.samples, self.motion
+
+        def noise(rows: slice) -> Array:
+            Y = motion.Y[rows]
+            return noise_of(samples.load(rows, np.empty_like(Y)), Y)
+
+        def sums(group: list[slice]) -> tuple[float, float]:
+            total = squares = 0.0
+            for rows in group:
+                E = noise(rows)
+                total += float(E.sum(dtype=np.float64))
+                squares += float(np.vdot(E, E))
+            return total, squares
+
+        def all_groups() -> Iterator[list[slice]]:
+            return groups(samples.shape[0], self.rows)
+
+        total, squares = map(sum, zip(*run_map(sums, all_groups()), strict=True))
+        if not total > 0.0:
+            return None
+        size = squares / total
+
+        def count(group: list[slice]) -> list[tuple[Array, Array]]:
+            return [(effective_counts(noise(rows), size), samples.observed(rows)) for rows in group]
+
+        parts = [part for group in run_map(count, all_groups()) for part in group]
+        counts, observed = (np.concatenate(list(column)) for column in zip(*parts, strict=True))
+        corruption = Corruption.of_counts(size, counts, observed)
+        motion.release[...] = corruption.release(counts, observed)
+        return corruption
 
 
 class Iteration:
@@ -164,6 +212,7 @@ class Iteration:
         )
         self.passes = Passes(samples, problem, len(D), options)
         self.rested = 0
+        self.adapted = False
         self.result = Fit(dictionary=self.D)
 
     def one_pass(
@@ -201,7 +250,10 @@ class Iteration:
             self.passes.reset()
             self.recover()
             return np.inf
-        risen = len(path) > 0 and objective > path[-1] + TOLERATED_RISE * abs(path[-1])
+        risen = (
+            len(path) > 0 and not self.adapted and objective > path[-1] + TOLERATED_RISE * abs(path[-1])
+        )
+        self.adapted = False
         path.append(objective)
         if objective < self.best:
             self.best, self.best_D = objective, self.D
@@ -220,16 +272,29 @@ class Iteration:
             for iteration in range(options.max_iter):
                 momentum = options.momentum if self.rested >= SAMPLE_REST else 0.0
                 store = options.momentum > 0.0 and self.rested >= SAMPLE_REST - 1
+                if self.passes.samples.missing and iteration in WHILE_LEARNING:
+                    self.passes.fill(run_map, self.D)
+                if self.problem.adaptive and due(iteration):
+                    self.adapt(run_map)
                 statistics, objective = self.one_pass(run_map, momentum, store)
                 change = self.advance(statistics, objective)
                 result.n_iter = iteration + 1
-                result.converged = has_converged(result.objective, change, options.tol)
+                settled = not self.problem.adaptive or iteration >= SETTLED
+                result.converged = settled and has_converged(result.objective, change, options.tol)
                 info = IterationInfo(iteration + 1, options.max_iter, objective, change)
                 stop = options.callback is not None and options.callback(info) is True
                 if stop or result.converged:
                     break
         result.dictionary = self.best_D
         return result
+
+    def adapt(self, run_map: Mapper[Any, Any]) -> None:
+        """Let the noise found so far set the penalty; the objective is another from here on."""
+        corruption = self.passes.look(run_map)
+        if corruption is not None:
+            self.problem = replace(self.problem, noise_penalty=MinimaxConcave(corruption.knee))
+            self.result.corruption = corruption
+            self.adapted, self.best = True, np.inf
 
     def move_dictionary(self, statistics: Statistics) -> float:
         """Eqs. (D_sol_delta) and (D_sol_2); returns the relative change."""

@@ -28,27 +28,33 @@ def length_scale(X: Array, kernel: Kernel, scale: float, rng: np.random.RandomSt
         X = X[np.sort(rng.choice(len(X), DISTANCE_SAMPLES, replace=False))]
     size = mean_distance(X)
     if not kernel.stationary:
-        magnitude = float(np.abs(X).max()) or 1.0
-        norms = np.linalg.norm(X.astype(np.float64) / magnitude, axis=1)
-        size = max(size, magnitude * float(np.sqrt(np.mean(norms**2))))
+        magnitude = float(np.nanmax(np.abs(X))) or 1.0
+        squares = np.nanmean((X.astype(np.float64) / magnitude) ** 2, axis=0).sum()
+        size = max(size, magnitude * float(np.sqrt(squares)))
     # Without any distance (all samples equal) every scale says the same.
     return scale * size or 1.0
 
 
 def data_units(X: Array, kernel: Kernel, width: float) -> Units:
-    """Centre and width; a kernel that is not stationary has its own origin."""
-    center = X.mean(axis=0, dtype=np.float64) if kernel.stationary else np.zeros(X.shape[1])
-    return Units(center.astype(X.dtype), width)
+    """Centre and width; a kernel that is not stationary has its own origin.
+
+    Missing values start from the mean.
+    """
+    means = np.nanmean(X, axis=0, dtype=np.float64)
+    center = means if kernel.stationary else np.zeros(X.shape[1])
+    center = center.astype(X.dtype)
+    return Units(center, width, fill=((means - center) / width).astype(X.dtype))
 
 
 def spread(X: Array, units: Units) -> Array:
     """Standard deviation of every feature about its mean, in the engine's units."""
-    means = X.mean(axis=0, dtype=np.float64)
-    squares = np.zeros(X.shape[1])
+    means = np.nanmean(X, axis=0, dtype=np.float64)
+    squares, counts = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for start in range(0, len(X), CHUNK_ROWS):
         deviations = (X[start : start + CHUNK_ROWS] - means) / units.width
-        squares += np.einsum("ij,ij->j", deviations, deviations)
-    spreads: Array = np.sqrt(squares / len(X))
+        counts += np.sum(~np.isnan(deviations), axis=0)
+        squares += np.nansum(deviations**2, axis=0)
+    spreads: Array = np.sqrt(squares / counts)
     return spreads
 
 
@@ -60,6 +66,6 @@ def random_dictionary(
     ``N(0, 1)``, as in the paper, is far off data of another scale; samples as atoms are often
     corrupted ones, and stay so.
     """
-    means = (X.mean(axis=0, dtype=np.float64) - units.center) / units.width
+    means = (np.nanmean(X, axis=0, dtype=np.float64) - units.center) / units.width
     atoms: Array = means + spreads * rng.standard_normal((n_atoms, X.shape[1]))
     return atoms

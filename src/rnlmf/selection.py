@@ -1,0 +1,250 @@
+"""Choosing parameters without ground truth: predict entries that were held out.
+
+Groups of related entries are hidden, treated as missing, and predicted. Part of what was hidden is
+itself corrupted, so residuals ``r`` are scored robustly, by the mean of
+
+    r^2 / (r^2 + (0.3 s)^2)              (Geman and McClure 1987),
+
+with ``s`` the data's standard deviation: a corrupted entry costs at most 1, whatever its size.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+Array = npt.NDArray[Any]
+
+HIDDEN_SHARE = 0.05
+# Share of the features that is hidden of a sample, all related to each other. Corruptions often come
+# in groups (an occluded region): were a single entry hidden, the corrupted ones around it would give it
+# away, and a model that keeps corruptions would be rewarded.
+GROUP_SHARE = 0.25
+ROBUST_WIDTH = 0.3
+# Samples that are predicted; more do not change a choice.
+SCORED_SAMPLES = 2000
+BOOTSTRAPS = 200
+
+
+def spread_of(X: Array) -> float:
+    """Root mean square of the features' standard deviations; NaN is a missing value."""
+    Z = X.astype(np.float64)
+    magnitude = float(np.nanmax(np.abs(Z), initial=0.0)) or 1.0
+    return magnitude * float(np.sqrt(np.nanvar(Z / magnitude, axis=0).mean()))
+
+
+def losses(predicted: Array, observed: Array, spread: float) -> Array:
+    """Robust loss of every entry, between 0 and 1."""
+    squares = ((predicted.astype(np.float64) - observed) / (ROBUST_WIDTH * spread or 1.0)) ** 2
+    scores: Array = squares / (1.0 + squares)
+    return scores
+
+
+def related_features(X: Array, rng: np.random.RandomState) -> Array:
+    """For every feature all features, the most correlated first (itself being the very first)."""
+    rows = rng.choice(len(X), min(len(X), SCORED_SAMPLES), replace=False)
+    Z = X[np.sort(rows)].astype(np.float64)
+    Z /= float(np.nanmax(np.abs(Z), initial=0.0)) or 1.0
+    with warnings.catch_warnings():
+        # A feature may have no value in these rows.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        Z -= np.nanmean(Z, axis=0)
+    Z = np.nan_to_num(Z)
+    norms = np.linalg.norm(Z, axis=0)
+    Z /= np.where(norms > 0.0, norms, 1.0)
+    correlation = np.abs(Z.T @ Z)
+    np.fill_diagonal(correlation, np.inf)
+    order: Array = np.argsort(-correlation, axis=1, kind="stable")
+    return order
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Noisy samples with some of their entries hidden."""
+
+    samples: Array
+    hidden: Array
+    truth: Array
+
+    @classmethod
+    def draw(cls, X: Array, rng: np.random.RandomState, share: float = HIDDEN_SHARE) -> HeldOut:
+        """Hide groups of related features of random samples; every sample and feature keeps some."""
+        n, m = X.shape
+        group = max(1, round(GROUP_SHARE * m))
+        count = min(n, max(1, round(share * n * m / group)))
+        rows = rng.choice(n, count, replace=False)
+        hidden = np.zeros(X.shape, dtype=bool)
+        hidden[rows[:, None], related_features(X, rng)[rng.randint(m, size=count), :group]] = True
+        hidden &= ~np.isnan(X)
+        left = ~np.isnan(X) & ~hidden
+        hidden[~left.any(axis=1)] = False
+        hidden[:, ~left.any(axis=0)] = False
+        samples = X.copy()
+        samples[hidden] = np.nan
+        return cls(samples, hidden, X)
+
+    def losses(self, denoise: Callable[[Array], Array]) -> Array:
+        """Losses of the predictions of hidden entries of at most `SCORED_SAMPLES` samples."""
+        rows = slice(None, None, -(-len(self.truth) // SCORED_SAMPLES))
+        hidden = self.hidden[rows]
+        predicted = denoise(self.samples[rows])[hidden]
+        return losses(predicted, self.truth[rows][hidden], spread_of(self.truth))
+
+
+def confidence(table: Sequence[Array], chosen: int, rng: np.random.RandomState) -> float:
+    """How often the chosen candidate has the lowest mean loss when the hidden entries are redrawn."""
+    stacked = np.stack(table)
+    n = stacked.shape[1]
+    draws = rng.multinomial(n, np.full(n, 1.0 / n), size=BOOTSTRAPS)
+    return float(np.mean(np.argmin(stacked @ draws.T, axis=0) == chosen))
+
+
+@dataclass
+class GridWalk:
+    """Search on a grid from a start, one axis at a time, one step at a time, while the loss falls.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Losses of a point.
+    axes : dict of str to sequence of float
+        Values of every parameter, in order; axes are searched in this order.
+    """
+
+    evaluate: Callable[[dict[str, float]], Array]
+    axes: Mapping[str, Sequence[float]]
+    table: dict[tuple[int, ...], Array] = field(default_factory=dict)
+
+    def point(self, index: tuple[int, ...]) -> dict[str, float]:
+        return {name: values[i] for (name, values), i in zip(self.axes.items(), index, strict=True)}
+
+    def mean_loss(self, index: tuple[int, ...]) -> float:
+        if index not in self.table:
+            self.table[index] = self.evaluate(self.point(index))
+        return float(self.table[index].mean())
+
+    def run(self, start: tuple[int, ...]) -> tuple[int, ...]:
+        """Index of the best point that was found."""
+        best = start
+        for axis, values in enumerate(self.axes.values()):
+            for direction in (-1, 1):
+                while 0 <= best[axis] + direction < len(values):
+                    neighbour = (*best[:axis], best[axis] + direction, *best[axis + 1 :])
+                    if self.mean_loss(neighbour) >= self.mean_loss(best):
+                        break
+                    best = neighbour
+        return best
+
+
+class Selection(NamedTuple):
+    """Outcome of :func:`select`.
+
+    Attributes
+    ----------
+    estimator : estimator
+        Fitted to all entries with the parameters of the lowest loss.
+    table : list of dict
+        Parameters and mean loss of every candidate, best first.
+    confidence : float
+        How often the chosen one is best when the hidden entries are redrawn.
+    """
+
+    estimator: Any
+    table: list[dict[str, Any]]
+    confidence: float
+
+
+def _candidate_losses(estimator: Any, parameters: dict[str, Any], held_out: HeldOut) -> Array:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = clone(estimator).set_params(**parameters).fit(held_out.samples)
+        return held_out.losses(model.denoise)
+
+
+def select(
+    X: Any,
+    estimator: BaseEstimator,
+    param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+    *,
+    hidden_share: float = HIDDEN_SHARE,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    random_state: Any = None,
+) -> Selection:
+    """Search parameters by held-out entries: no clean data are needed.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Noisy samples; NaN is a missing value.
+    estimator : estimator with ``fit`` and ``denoise`` that takes missing values
+        For example ``RNLMF()``.
+    param_grid : dict or list of dicts
+        As for scikit-learn's ``GridSearchCV``.
+    hidden_share : float
+        Share of the entries that is held out.
+    n_jobs : int or None
+        Candidates that are fitted at the same time, in processes.
+    progress : bool
+        Whether to show a progress bar (needs `rich`).
+    random_state : int, RandomState or None
+        For the choice of the entries.
+
+    Returns
+    -------
+    Selection
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rnlmf import RNLMF, select
+    >>> from rnlmf.datasets import corrupt_entries
+    >>> t = np.linspace(0, 6, 300)
+    >>> curve = np.column_stack([f(k * t) for k in range(1, 5) for f in (np.cos, np.sin)])
+    >>> noisy = corrupt_entries(curve, 0.1, random_state=0)
+    >>> model = RNLMF(30, noise_weight="scale", random_state=0)
+    >>> found = select(noisy, model, {"kernel_scale": [0.5, 4.0]}, random_state=0)
+    >>> found.table[0]["kernel_scale"]
+    0.5
+    """
+    if not 0.0 < hidden_share < 1.0:
+        raise ValueError(f"hidden_share={hidden_share} must be between 0 and 1.")
+    data = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+    rng = check_random_state(random_state)
+    held_out = HeldOut.draw(data, rng, hidden_share)
+    if not held_out.hidden.any():
+        raise ValueError("X has too few entries to hold any out; raise hidden_share.")
+    candidates = list(ParameterGrid(param_grid))
+    jobs = (delayed(_candidate_losses)(estimator, candidate, held_out) for candidate in candidates)
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    if progress:
+        from rich.progress import track
+
+        results = track(results, "Candidates", total=len(candidates))
+    found = list(results)
+    means = [float(entry.mean()) for entry in found]
+    order = np.argsort(means, kind="stable")
+    best = int(order[0])
+    table = [{**candidates[i], "loss": means[i]} for i in order]
+    model = clone(estimator).set_params(**candidates[best]).fit(X)
+    return Selection(model, table, confidence(found, best, rng))
+
+
+def held_out_score(estimator: Any, X: Any, y: Any = None) -> float:
+    """Scorer for ``GridSearchCV`` and the like: minus the robust loss of held-out entries of `X`.
+
+    The entries are chosen in the same way at every call, so that candidates are compared on the same.
+    """
+    data = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+    held_out = HeldOut.draw(data, np.random.RandomState(0))
+    return -float(held_out.losses(estimator.denoise).mean())
