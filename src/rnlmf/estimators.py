@@ -125,7 +125,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     noise_weight : float, "auto" or "scale"
         ``lambda_E``, in the units of the paper. "scale" sets the threshold above which a residual
         is noise to 5% of the data's standard deviation, whatever the data's scale; "auto" chooses it
-        between 1.25% and 10% by held-out entries (see Notes).
+        between 1.25% and 20% by held-out entries (see Notes).
     dictionary_penalty : {"l2", "nuclear"} or None
         ``R(D)``, in feature space.
     dictionary_weight : float
@@ -348,7 +348,10 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         chosen = list(walk.table).index(best)
         self.selection_confidence_ = selection.confidence(list(walk.table.values()), chosen, rng)
-        return replace(given, **walk.point(best))
+        found = walk.point(best)
+        if "threshold" in found:
+            found["threshold"] = walk.between(best, "threshold")
+        return replace(given, **found)
 
     def _learn(
         self, X: Array, settings: Settings, seed: int, callback: Callback | None

@@ -49,7 +49,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
 
     The affinities are ``A = C (C^T C + gamma I)^-1 C^T``, the solution of a least-squares
     representation of the codes by each other. The defaults differ from the paper, whose settings depend
-    on the data: they were chosen once and are the same for all data. The paper's are, for example for
+    on the data: they are the same for all data. The paper's are, for example for
     COIL-20, ``RNLMFClustering(20, n_components=256, kernel_scale=1.0, noise_weight=5e-4, order="paper",
     links="direct", affinity="least-squares", affinity_weight=0.01, n_neighbors=15,
     assign_labels="kmeans", least_share=0)``.

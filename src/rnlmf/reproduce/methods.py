@@ -80,12 +80,19 @@ def atoms(problem: Problem) -> int:
 def our(
     X: Array, problem: Problem, seed: int, threshold: float | None = None, **parameters: Any
 ) -> Any:
-    """RNLMF; `threshold` is ``lambda_E sigma^2`` in standard deviations of the data."""
+    """RNLMF; `threshold` is ``lambda_E sigma^2`` in standard deviations of the data.
+
+    With parameters it is the paper's model, with its penalty on the noise; without, in mode "auto", the
+    library chooses everything but the kind of noise.
+    """
+    penalty = noise_penalty(problem)
+    if parameters or penalty != "l1":
+        parameters["noise_penalty"] = penalty
     if threshold is not None:
         width = parameters.get("kernel_scale", 1.0) * mean_distance(X)
-        spread = float(X.std()) * (X.shape[1] ** 0.5 if problem.noise == "columns" else 1.0)
+        spread = float(X.std()) * (X.shape[1] ** 0.5 if penalty == "l21" else 1.0)
         parameters["noise_weight"] = threshold * spread / width**2
-    return rnlmf.RNLMF(random_state=seed, noise_penalty=noise_penalty(problem), **parameters)
+    return rnlmf.RNLMF(random_state=seed, **parameters)
 
 
 def our_grid(problem: Problem) -> Grid:
