@@ -433,9 +433,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def estimate_error(self, X, *, mask=None, random_state=0):
         """Relative error that is left in ``denoise(X)``, estimated without the truth.
 
-        Groups of entries are hidden and predicted; those that look corrupt apart, the mean squared
-        residual is the error of a prediction. What :meth:`denoise` replaced or filled is taken to have
-        that error, and everything else none. See :func:`rnlmf.uncertainty.remaining_error`.
+        The noise that was found is put on the denoised samples again, each sample getting that of
+        another, and removed once more; the error of that is known. Expect the right order of
+        magnitude, within a factor of two: what the model cannot represent at all goes unseen.
 
         Returns
         -------
@@ -443,13 +443,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ``|X_denoised - X_true|_F / |X_true|_F``, estimated.
         """
         data = self._check(X, mask)
-        return remaining_error(
-            data,
-            self._model.denoised(data, self._encode(self._model, data, with_codes=False)),
-            np.asarray(self.corruption_scores(data)),
-            self.denoise,
-            np.random.RandomState(random_state),
-        )
+        denoised = self._model.denoised(data, self._encode(self._model, data, with_codes=False))
+        return remaining_error(data, denoised, self.denoise, np.random.RandomState(random_state))
 
     def inverse_transform(self, X):
         """Predicted samples from codes.
