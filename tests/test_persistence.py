@@ -1,5 +1,6 @@
 import json
 import struct
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -152,3 +153,16 @@ def test_parameters_that_older_versions_lacked_take_their_defaults(file, curved)
     save(RNLMF(5, random_state=0).fit(curved[1]), file)
     edited(file, lambda header: header["state"]["fields"].pop("momentum"))
     assert load(file).momentum == RNLMF().momentum
+
+
+def test_files_of_the_first_format_load(curved):
+    """The stored file must load forever; it was fitted to the noisy curve of the fixture."""
+    path = Path(__file__).parent / "models" / "format1.safetensors"
+    clean, noisy = curved
+    names = [f"c{i}" for i in range(12)]
+    model = load(path)
+    assert isinstance(model, ScaledRNLMF)
+    assert model.estimator.n_components == 30
+    assert persistence.read_header(path)["feature_names"] == names
+    denoised = model.denoise(pd.DataFrame(noisy, columns=names))
+    assert np.linalg.norm(denoised - clean) < 0.3 * np.linalg.norm(noisy - clean)
