@@ -1,5 +1,6 @@
 import json
 import struct
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import rnlmf
-from rnlmf import RNLMF, RNLMFDenoiser, ScaledRNLMF, load, persistence, save
+from rnlmf import RNLMF, RNLMFClustering, RNLMFDenoiser, ScaledRNLMF, load, persistence, save
 from rnlmf.io import FileError
 from rnlmf.kernels import RBF, Polynomial
 
@@ -166,3 +167,15 @@ def test_files_of_the_first_format_load(curved):
     assert persistence.read_header(path)["feature_names"] == names
     denoised = model.denoise(pd.DataFrame(noisy, columns=names))
     assert np.linalg.norm(denoised - clean) < 0.3 * np.linalg.norm(noisy - clean)
+
+
+def test_every_class_of_the_format_exists():
+    for location in persistence.CLASSES.values():
+        module, _, name = location.partition(":")
+        assert hasattr(import_module(module), name), location
+
+
+def test_a_loaded_clustering_labels_new_samples(curved, file):
+    model = RNLMFClustering(2, n_components=10, random_state=0).fit(curved[1][:80])
+    save(model, file)
+    np.testing.assert_array_equal(load(file).predict(curved[1][80:]), model.predict(curved[1][80:]))

@@ -35,7 +35,7 @@ CLASSES = {
     "RobustDictionaryLearning": "rnlmf.linear.robust_dictionary_learning:RobustDictionaryLearning",
     "RobustKernelPCA": "rnlmf.linear.robust_kernel_pca:RobustKernelPCA",
     "RNLMFClustering": "rnlmf.cluster.estimator:RNLMFClustering",
-    "ClusteringReference": "rnlmf.cluster.estimator:_Reference",
+    "ClusterComparison": "rnlmf.cluster.graphs:Comparison",
     "ClusterCut": "rnlmf.cluster.assign:Cut",
     "LeastSquaresSubspaceClustering": "rnlmf.subspace.least_squares:LeastSquaresSubspaceClustering",
     "LowRankSubspaceClustering": "rnlmf.subspace.low_rank:LowRankSubspaceClustering",
