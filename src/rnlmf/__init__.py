@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rnlmf.subspace.least_squares import LeastSquaresSubspaceClustering
     from rnlmf.subspace.low_rank import LowRankSubspaceClustering
     from rnlmf.subspace.sparse import SparseSubspaceClustering
+    from rnlmf.uncertainty import RNLMFOutlierDetector
 
 __version__ = "0.1.0"
 
@@ -29,6 +30,7 @@ _HOME = {
     "LowRankSubspaceClustering": "subspace.low_rank",
     "RNLMFClustering": "cluster",
     "RNLMFDenoiser": "estimators",
+    "RNLMFOutlierDetector": "uncertainty",
     "RobustDictionaryLearning": "linear.robust_dictionary_learning",
     "RobustKernelPCA": "linear.robust_kernel_pca",
     "RobustPCA": "linear.robust_pca",
@@ -49,6 +51,7 @@ __all__ = [
     "LowRankSubspaceClustering",
     "RNLMFClustering",
     "RNLMFDenoiser",
+    "RNLMFOutlierDetector",
     "RobustDictionaryLearning",
     "RobustKernelPCA",
     "RobustPCA",

@@ -46,6 +46,7 @@ from rnlmf.penalties import (
     FeaturePenalty,
     MinimaxConcave,
 )
+from rnlmf.uncertainty import remaining_error, scores_of
 
 Array = npt.NDArray[Any]
 
@@ -63,9 +64,7 @@ class _Model:
     code_metric: Array | None
     corruption: Corruption | None
 
-    def encode(
-        self, X: Array, *, with_codes: bool, max_iter: int, tol: float, n_threads: int
-    ) -> Encoding:
+    def encode(self, X: Array, **options: Any) -> Encoding:
         """Algorithm 2."""
         return encode(
             Samples.of(X, self.units),
@@ -73,10 +72,7 @@ class _Model:
             self.problem,
             code_metric=self.code_metric,
             corruption=self.corruption,
-            max_iter=max_iter,
-            tol=tol,
-            n_threads=n_threads,
-            with_codes=with_codes,
+            **options,
         )
 
     def denoised(self, X: Array, encoding: Encoding) -> Array:
@@ -424,6 +420,37 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         noise = encoding.noise * data.dtype.type(self._model.units.width)
         return encoding.codes, like(X, noise), like(X, self._model.denoised(data, encoding))
 
+    def corruption_scores(self, X, *, mask=None):
+        """How credible it is that an entry is wrong, from 0 to 1; NaN where no value is.
+
+        With ``s`` the size of the residual to the prediction over the threshold above which it is
+        noise, the score is ``s^2 / (1 + s^2)``: one half where noise begins.
+        """
+        data = self._check(X, mask)
+        excess = self._encode(self._model, data, with_codes=False, with_excess=True).excess
+        return like(X, scores_of(excess, np.isnan(data)))
+
+    def estimate_error(self, X, *, mask=None, random_state=0):
+        """Relative error that is left in ``denoise(X)``, estimated without the truth.
+
+        Groups of entries are hidden and predicted; those that look corrupt apart, the mean squared
+        residual is the error of a prediction. What :meth:`denoise` replaced or filled is taken to have
+        that error, and everything else none. See :func:`rnlmf.uncertainty.remaining_error`.
+
+        Returns
+        -------
+        float
+            ``|X_denoised - X_true|_F / |X_true|_F``, estimated.
+        """
+        data = self._check(X, mask)
+        return remaining_error(
+            data,
+            self._model.denoised(data, self._encode(self._model, data, with_codes=False)),
+            np.asarray(self.corruption_scores(data)),
+            self.denoise,
+            np.random.RandomState(random_state),
+        )
+
     def inverse_transform(self, X):
         """Predicted samples from codes.
 
@@ -490,10 +517,10 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
         return X
 
-    def _encode(self, model: _Model, X: Array, *, with_codes: bool) -> Encoding:
+    def _encode(self, model: _Model, X: Array, **options: bool) -> Encoding:
         return model.encode(
             X,
-            with_codes=with_codes,
+            **options,
             max_iter=self.max_iter,
             tol=self.tol,
             n_threads=self._n_threads(),

@@ -20,6 +20,7 @@ from rnlmf.engine.rows import (
     LEAST_WEIGHT,
     code_step,
     known_difference,
+    noise_gradient,
     noise_step,
     row_objectives,
 )
@@ -39,7 +40,8 @@ class Encoding:
     """Codes, noise in the engine's units, and the objective of every sample.
 
     Where a value is missing the noise is NaN, and `filled` (there if any value is missing) has the
-    prediction.
+    prediction. `excess`, if wanted, is the size of the residual to the prediction over the threshold
+    above which it is noise.
     """
 
     codes: Array | None
@@ -47,6 +49,7 @@ class Encoding:
     objective: Array
     converged: Array
     filled: Array | None
+    excess: Array | None
 
 
 def earliest_end(corruption: Corruption | None, missing: bool) -> int:
@@ -54,6 +57,12 @@ def earliest_end(corruption: Corruption | None, missing: bool) -> int:
     if corruption is not None:
         return SETTLED
     return max(WHILE_ENCODING) + 1 if missing else 0
+
+
+def relative(residual: Array, threshold: Array) -> Array:
+    """Size of the residual in thresholds; with none, anything is infinitely above it."""
+    excess: Array = np.abs(residual) / np.maximum(threshold, np.finfo(residual.dtype).tiny)
+    return excess
 
 
 class FastRows:
@@ -119,8 +128,8 @@ class FastRows:
         take(~converged[active])
         return result, release, converged
 
-    def finish(self, rows: slice, Y: Array, release: Array) -> tuple[Array, Array, Array]:
-        """Codes, noise and objective at `Y`; noise is exactly zero where nothing was removed."""
+    def finish(self, rows: slice, Y: Array, release: Array) -> tuple[Array, Array, Array, Array]:
+        """Codes, noise, objective and excess at `Y`; noise is exactly zero where none was found."""
         ws, model = self.workspace, self.model
         b, m = Y.shape
         lifted, C = ws.lifted[:b], np.empty((b, len(model.lifted_atoms)), Y.dtype)
@@ -130,9 +139,10 @@ class FastRows:
         bounded = np.maximum(w, LEAST_WEIGHT)[:, None]
         X = self.samples.load(rows, np.empty_like(Y))
         threshold = model.noise_weight * release[:, None] / bounded
-        E = model.noise_penalty.prox(known_difference(X, VD[:, :m] / bounded), threshold)
+        residual = known_difference(X, VD[:, :m] / bounded)
+        E = model.noise_penalty.prox(residual, threshold)
         noise = release * model.noise_penalty.row_values(known_difference(X, Y))
-        return C, E, 0.5 * (1.0 - w) + model.noise_weight * noise
+        return C, E, 0.5 * (1.0 - w) + model.noise_weight * noise, relative(residual, threshold)
 
 
 class SafeRows:
@@ -190,15 +200,19 @@ class SafeRows:
                 break
         return Y, C, release, converged
 
-    def finish(self, X: Array, Y: Array, C: Array, release: Array) -> tuple[Array, Array, Array]:
-        """Codes, noise and objective at `Y`."""
+    def finish(self, X: Array, Y: Array, C: Array, release: Array) -> tuple[Array, Array, Array, Array]:
+        """Codes, noise, objective and excess at `Y`."""
         quadratic = 0.5 * np.einsum("ij,ij->i", C @ self.K_D.astype(C.dtype), C)
         penalty = self.problem.code_penalty
         if penalty.by_row:
             quadratic += self.problem.code_weight * penalty.row_values(C)
         # Rounding in X - (X - E) must not look like noise.
         E = np.where(noise_of(X, Y) > 0.0, X - Y, 0.0)
-        return C, E, quadratic + row_objectives(self.problem, X, Y, C, self.D, release)
+        gradient, curvature = noise_gradient(self.problem, Y, C, self.D)
+        steepness = np.maximum(curvature, LEAST_WEIGHT)[:, None]
+        residual = known_difference(X, Y - gradient / steepness)
+        excess = relative(residual, self.problem.noise_weight * release[:, None] / steepness)
+        return C, E, quadratic + row_objectives(self.problem, X, Y, C, self.D, release), excess
 
 
 def encode(
@@ -212,6 +226,7 @@ def encode(
     tol: float = 3e-4,
     n_threads: int = 1,
     with_codes: bool = True,
+    with_excess: bool = False,
 ) -> Encoding:
     """Run Algorithm 2 on all samples; `tol` is in units of the kernel's length scale."""
     n, m = samples.shape
@@ -224,6 +239,7 @@ def encode(
         objective=np.empty(n),
         converged=np.empty(n, dtype=bool),
         filled=np.empty((n, m), dtype) if samples.missing else None,
+        excess=np.empty((n, m), dtype) if with_excess else None,
     )
     rows_of_a_block = block_rows(m, d, dtype.itemsize)
     model = Model.build(problem, D, encoder, dtype) if problem.fast_rows else None
@@ -234,14 +250,16 @@ def encode(
         for rows in group:
             if fast_rows is not None:
                 Y, release, result.converged[rows] = fast_rows.solve(rows, max_iter, tol)
-                codes, noise, objective = fast_rows.finish(rows, Y, release)
+                codes, noise, objective, excess = fast_rows.finish(rows, Y, release)
             else:
                 shape = samples.X[rows].shape
                 X = samples.load(rows, np.empty(shape))
                 Y = samples.load_filled(rows, np.empty(shape))
                 Y, C, release, result.converged[rows] = safe_rows.solve(X, Y, max_iter, tol)
-                codes, noise, objective = safe_rows.finish(X, Y, C, release)
+                codes, noise, objective, excess = safe_rows.finish(X, Y, C, release)
             result.noise[rows], result.objective[rows] = noise, objective
+            if result.excess is not None:
+                result.excess[rows] = excess
             if result.filled is not None:
                 result.filled[rows] = Y
                 result.noise[rows][np.isnan(samples.X[rows])] = np.nan
