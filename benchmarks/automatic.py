@@ -5,8 +5,8 @@
 For every set and kind of noise the relative RMSE, in percent, of: plain l1 and adaptive noise with
 the scale-free weight; no parameter given; the paper's number of atoms and kernel scale with the weight
 automatic, and with the weight tuned on the truth; the wrong entries known (an oracle); robust PCA tuned
-on the truth. Beside them, without truth but checked against it, the corruption scores and the estimate of
-the remaining error. Results are added to ``benchmarks/results/automatic.json`` as they come.
+on the truth. Beside them, without truth but checked against it, the corruption scores and the
+estimate of the remaining error. Results are added to ``benchmarks/results/automatic.json`` as they come.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ def table(results: dict[str, Any]) -> str:
         "# Without ground truth",
         "",
         "Relative RMSE in percent, mean and standard deviation over seeds (`python -m",
-        "benchmarks.automatic`). The paper's figures, the columns called tuned and the oracle use the truth.",
+        "benchmarks.automatic`). The paper's figures, columns called tuned and the oracle use the truth.",
         "",
         "| data | " + " | ".join(COLUMNS) + " | paper, tuned | seeds |",
         "|---" * (len(COLUMNS) + 3) + "|",
@@ -247,7 +247,7 @@ def table(results: dict[str, Any]) -> str:
         rows = results["missing"]
         lines += [
             "",
-            "A fifth of motion capture 01_09 missing (imputers after robust PCA where wrong).",
+            "A fifth of motion capture missing (imputers after robust PCA where wrong).",
             "",
         ]
         names = list(next(iter(rows.values())))

@@ -11,7 +11,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import rnlmf
-from rnlmf import RNLMF, RNLMFClustering, RNLMFDenoiser, ScaledRNLMF, load, persistence, save
+from rnlmf import (
+    RNLMF,
+    RNLMFClustering,
+    RNLMFDenoiser,
+    RNLMFOutlierDetector,
+    ScaledRNLMF,
+    load,
+    persistence,
+    save,
+)
 from rnlmf.io import FileError
 from rnlmf.kernels import RBF, Polynomial
 
@@ -59,7 +68,8 @@ def test_every_estimator_can_be_saved(name, file, curved):
     kind = getattr(rnlmf, name)
     if not hasattr(kind, "fit"):
         pytest.skip("not an estimator")
-    model = (short(kind(RNLMF())) if kind is ScaledRNLMF else short(kind())).fit(curved[1][:40])
+    meta = kind in (ScaledRNLMF, RNLMFOutlierDetector)
+    model = short(kind(RNLMF()) if meta else kind()).fit(curved[1][:40])
     save(model, file)
     again = load(file)
     check_is_fitted(again)

@@ -61,3 +61,24 @@ def test_spread_is_not_moved_by_gross_errors(rng):
     assert np.all(robust_spread(np.ones((5, 2))) == 1.0)
     mostly_equal = np.where(np.arange(100) < 90, 1.0, 2.0)[:, None]
     assert robust_spread(mostly_equal) == pytest.approx(mostly_equal.std())
+
+
+def test_scores_and_error_are_those_of_the_scaled_features(curved):
+    noisy = curved[1] * UNITS
+    model = ScaledRNLMF(RNLMF(30, kernel_scale=1.0, noise_weight="scale", random_state=0)).fit(noisy)
+    scaled = (noisy - model.center_) / model.scale_
+    np.testing.assert_array_equal(
+        model.corruption_scores(noisy), model.estimator_.corruption_scores(scaled)
+    )
+    assert model.estimate_error(noisy) == model.estimator_.estimate_error(scaled)
+
+
+def test_missing_and_masked_entries_are_filled_alike(curved, rng):
+    noisy = curved[1] * UNITS
+    mask = rng.random(noisy.shape) < 0.05
+    model = ScaledRNLMF(RNLMF(30, kernel_scale=1.0, noise_weight="scale", random_state=0))
+    filled = model.fit_denoise(noisy, mask=mask)
+    np.testing.assert_array_equal(model.fit_denoise(np.where(mask, np.nan, noisy)), filled)
+    assert np.all(np.isfinite(filled))
+    with pytest.raises(ValueError, match="mask must be an array of bool"):
+        model.fit(noisy, mask=mask[:5])

@@ -31,6 +31,7 @@ CLASSES = {
     "RNLMF": "rnlmf.estimators:RNLMF",
     "RNLMFDenoiser": "rnlmf.estimators:RNLMFDenoiser",
     "ScaledRNLMF": "rnlmf.scaled:ScaledRNLMF",
+    "RNLMFOutlierDetector": "rnlmf.uncertainty:RNLMFOutlierDetector",
     "RobustPCA": "rnlmf.linear.robust_pca:RobustPCA",
     "RobustDictionaryLearning": "rnlmf.linear.robust_dictionary_learning:RobustDictionaryLearning",
     "RobustKernelPCA": "rnlmf.linear.robust_kernel_pca:RobustKernelPCA",
