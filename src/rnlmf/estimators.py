@@ -107,7 +107,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     kernel_scale : float or "auto"
         The kernel's ``sigma`` is this times the mean distance between samples (for kernels other
         than "rbf" at least their root mean square), unless the kernel brings its own. Smaller for
-        stronger curvature: the paper uses 0.5, 1 and 3. "auto" chooses from 0.25, 0.5, 1 and 2 by
+        stronger curvature: the paper uses 0.5, 1 and 3. "auto" chooses from 0.5, 1 and 2 by
         held-out entries (see Notes).
     code_penalty : {"l2", "l1", "nuclear"}
         ``R(C)``.

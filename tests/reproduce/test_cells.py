@@ -3,6 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from rnlmf.reproduce import cells
 from rnlmf.reproduce.cells import Cache, Cell, Outcome, code_fingerprint
 from rnlmf.reproduce.problems import Problem
 
@@ -52,6 +53,14 @@ def test_a_failed_write_leaves_nothing(tmp_path):
     with pytest.raises(TypeError):
         cache.put(CELL, unwritable)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_automatic_settings_belong_to_the_code(monkeypatch):
+    automatic = dataclasses.replace(CELL, parameters=())
+    before = automatic.key, CELL.key
+    monkeypatch.setattr(cells, "code_fingerprint", lambda: "other code")
+    assert automatic.key != before[0]
+    assert CELL.key == before[1]
 
 
 def test_fingerprint_is_of_this_code():

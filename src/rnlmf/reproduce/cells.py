@@ -52,8 +52,12 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """A name for the file of its outcome."""
-        text = json.dumps([rnlmf.__version__, asdict(self)], sort_keys=True)
+        """A name for the file of its outcome.
+
+        Automatic settings are what the code says, so that other code makes another cell.
+        """
+        code = "" if self.parameters else code_fingerprint()
+        text = json.dumps([rnlmf.__version__, code, asdict(self)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 

@@ -87,9 +87,16 @@ def run(
     if compute:
         complete(tracks, store, jobs, progress)
     settings = {
-        "run": f"{size}, mode {mode}, {'usual' if seeds is None else seeds} seeds",
+        "run": f"{size}, mode {mode}, "
+        + ("the usual seeds" if seeds is None else f"at most {seeds} seeds, fewer for slow methods"),
         "experiments": ", ".join(experiment.name for experiment in experiments),
         "time of this run": f"{duration(time.perf_counter() - started)} with {jobs or cpu_count()} "
         "processes (cells of earlier runs are not computed again)",
     }
+    open_tracks = [track for track in tracks if track.wanted(store.lookup)]
+    if open_tracks:
+        settings["not finished"] = (
+            f"{len(open_tracks)} of {len(tracks)} entries lack some or all of their seeds; "
+            "the claims below count what there is"
+        )
     return report.write(Results(tracks, store), experiments, folder, settings)

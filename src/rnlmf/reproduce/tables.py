@@ -87,7 +87,8 @@ def error_table(experiment: Experiment, results: Results, mode: str) -> Table:
                 what = "the kernel's width of RNLMF, a weight of the others"
             notes.append(
                 f"A quick run, which chooses one parameter: {what}. The others, and all of them on "
-                "COIL-100, are those that earlier searches, on the same error, found."
+                "COIL-100, are those that earlier searches, on the same error, found; the searches for "
+                "RNLMF went over more parameters than those for the other methods."
             )
     absent = [m for m in experiment.methods if m not in METHODS]
     if absent:
