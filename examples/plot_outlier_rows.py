@@ -23,15 +23,17 @@ X[outlier] = rng.normal(scale=X.std(), size=(outlier.sum(), 12))
 # %%
 # Find them
 # ---------
-# A row is called an outlier if more than half of it was removed.
+# :class:`rnlmf.RNLMFOutlierDetector` has the interface of scikit-learn's outlier detectors. A sample's
+# score is the mean of its entries' scores.
 
-from rnlmf import RNLMF
+from rnlmf import RNLMF, RNLMFOutlierDetector
 
-model = RNLMF(40, noise_penalty="l21", kernel_scale=1.0, random_state=0).fit(X)
-removed = np.linalg.norm(model.noise(X), axis=1)
-flagged = removed > 0.5 * np.linalg.norm(X, axis=1)
+model = RNLMF(40, noise_penalty="l21", kernel_scale=1.0, random_state=0)
+detector = RNLMFOutlierDetector(model, contamination=0.1)
+flagged = detector.fit_predict(X) == -1
 found = flagged & outlier
 print(f"{flagged.sum()} rows flagged, {found.sum()} of the {outlier.sum()} outliers among them")
+removed = np.linalg.norm(detector.estimator_.noise(X), axis=1)
 
 # %%
 # Beside a method that looks at features one by one:
@@ -40,7 +42,7 @@ from sklearn.ensemble import IsolationForest
 from sklearn.metrics import roc_auc_score
 
 forest = IsolationForest(random_state=0).fit(X)
-print(f"area under the ROC curve: RNLMF {roc_auc_score(outlier, removed):.3f}")
+print(f"area under the ROC curve: RNLMF {roc_auc_score(outlier, -detector.score_samples(X)):.3f}")
 print(f"               isolation forest {roc_auc_score(outlier, -forest.score_samples(X)):.3f}")
 
 # %%

@@ -1,5 +1,7 @@
 import json
 import struct
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +11,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import rnlmf
-from rnlmf import RNLMF, RNLMFDenoiser, ScaledRNLMF, load, persistence, save
+from rnlmf import (
+    RNLMF,
+    RNLMFClustering,
+    RNLMFDenoiser,
+    RNLMFOutlierDetector,
+    ScaledRNLMF,
+    load,
+    persistence,
+    save,
+)
 from rnlmf.io import FileError
 from rnlmf.kernels import RBF, Polynomial
 
@@ -57,7 +68,8 @@ def test_every_estimator_can_be_saved(name, file, curved):
     kind = getattr(rnlmf, name)
     if not hasattr(kind, "fit"):
         pytest.skip("not an estimator")
-    model = (short(kind(RNLMF())) if kind is ScaledRNLMF else short(kind())).fit(curved[1][:40])
+    meta = kind in (ScaledRNLMF, RNLMFOutlierDetector)
+    model = short(kind(RNLMF()) if meta else kind()).fit(curved[1][:40])
     save(model, file)
     again = load(file)
     check_is_fitted(again)
@@ -152,3 +164,28 @@ def test_parameters_that_older_versions_lacked_take_their_defaults(file, curved)
     save(RNLMF(5, random_state=0).fit(curved[1]), file)
     edited(file, lambda header: header["state"]["fields"].pop("momentum"))
     assert load(file).momentum == RNLMF().momentum
+
+
+def test_files_of_the_first_format_load(curved):
+    """The stored file must load forever; it was fitted to the noisy curve of the fixture."""
+    path = Path(__file__).parent / "models" / "format1.safetensors"
+    clean, noisy = curved
+    names = [f"c{i}" for i in range(12)]
+    model = load(path)
+    assert isinstance(model, ScaledRNLMF)
+    assert model.estimator.n_components == 30
+    assert persistence.read_header(path)["feature_names"] == names
+    denoised = model.denoise(pd.DataFrame(noisy, columns=names))
+    assert np.linalg.norm(denoised - clean) < 0.3 * np.linalg.norm(noisy - clean)
+
+
+def test_every_class_of_the_format_exists():
+    for location in persistence.CLASSES.values():
+        module, _, name = location.partition(":")
+        assert hasattr(import_module(module), name), location
+
+
+def test_a_loaded_clustering_labels_new_samples(curved, file):
+    model = RNLMFClustering(2, n_components=10, random_state=0).fit(curved[1][:80])
+    save(model, file)
+    np.testing.assert_array_equal(load(file).predict(curved[1][80:]), model.predict(curved[1][80:]))

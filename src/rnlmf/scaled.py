@@ -106,6 +106,15 @@ class ScaledRNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         data = self._check(X, mask)
         return like(X, data - self._denoise(data))
 
+    def corruption_scores(self, X, *, mask=None):
+        """How credible it is that an entry is wrong, see :meth:`RNLMF.corruption_scores`."""
+        return like(X, self.estimator_.corruption_scores(self._scaled(self._check(X, mask))))
+
+    def estimate_error(self, X, *, mask=None, random_state=0):
+        """Error left in the scaled features, without the truth, see :meth:`RNLMF.estimate_error`."""
+        scaled = self._scaled(self._check(X, mask))
+        return self.estimator_.estimate_error(scaled, random_state=random_state)
+
     def transform(self, X):
         """Codes of samples, see :meth:`RNLMF.transform`."""
         return self.estimator_.transform(self._scaled(self._check(X)))

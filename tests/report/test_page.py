@@ -140,3 +140,12 @@ def test_the_model_cleans_if_nothing_is_given(tmp_path, curved):
     model = RNLMF(5, random_state=0, max_iter=5).fit(curved[1])
     write_report(tmp_path / "r.html", model, curved[1])
     assert "200 samples of 12 features" in (tmp_path / "r.html").read_text()
+
+
+def test_the_error_that_is_left_is_told(curved):
+    model = RNLMF(20, kernel_scale=1.0, noise_weight="scale", random_state=0).fit(curved[1])
+    findings = find(model, curved[1], model.denoise(curved[1]))
+    assert 0.0 < findings.remaining_error < 1.0
+    assert "the error left in the cleaned data is about" in " ".join(
+        in_words(findings, list("abcdefghijkl"), None)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ Array = npt.NDArray[Any]
 # A repair is called large above this many standard deviations of its cleaned feature.
 LARGE = 0.5
 CHUNK_ROWS = 8192
+# More samples do not change the estimate of the error that is left.
+ERROR_SAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class Findings:
         The standard deviations.
     converged : bool
     n_iter : int
+    remaining_error : float or None
+        Relative error that is left, as the model estimates it without the truth.
     confidence : float or None
         How often the same parameters would be chosen if other entries were held out.
     """
@@ -55,6 +60,7 @@ class Findings:
     spread: Array
     converged: bool
     n_iter: int
+    remaining_error: float | None = None
     confidence: float | None = None
 
     @property
@@ -93,6 +99,7 @@ class Findings:
             ],
             "converged": self.converged,
             "n_iter": self.n_iter,
+            "estimated_remaining_error": self.remaining_error,
             "confidence_in_parameters": self.confidence,
         }
 
@@ -154,8 +161,21 @@ def find(model: Any, X: Array, clean: Array) -> Findings:
         spread=spread,
         converged=bool(model.converged_),
         n_iter=int(model.n_iter_),
+        remaining_error=_remaining_error(model, X),
         confidence=getattr(inner_model(model), "selection_confidence_", None),
     )
+
+
+def _remaining_error(model: Any, X: Array) -> float | None:
+    """The model's own estimate, from at most `ERROR_SAMPLES` samples."""
+    if not hasattr(model, "estimate_error"):
+        return None
+    some = X[:: -(-len(X) // ERROR_SAMPLES)]
+    with warnings.catch_warnings():
+        # The columns are those of the model, in its order.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        error = float(model.estimate_error(some))
+    return error if np.isfinite(error) else None
 
 
 def percent(share: float) -> str:
@@ -217,6 +237,11 @@ def certainty(findings: Findings) -> str:
         text = (
             f"The fit had not settled after {iterations}: the result can be used, but more iterations "
             "may still change it."
+        )
+    if findings.remaining_error is not None:
+        text += (
+            " By entries that were hidden and predicted, the error left in the cleaned data is about "
+            f"{percent(findings.remaining_error)} of their size."
         )
     if findings.confidence is not None:
         text += (
