@@ -24,7 +24,7 @@ X[outlier] = rng.normal(scale=X.std(), size=(outlier.sum(), 12))
 # Find them
 # ---------
 # :class:`rnlmf.RNLMFOutlierDetector` has the interface of scikit-learn's outlier detectors. A sample's
-# score is the mean of its entries' scores.
+# score is the mean size of its noise.
 
 from rnlmf import RNLMF, RNLMFOutlierDetector
 

