@@ -268,18 +268,26 @@ def main() -> None:
         parser.error("set RNLMF_DATA to the folder of the data")
     warnings.simplefilter("ignore", ConvergenceWarning)
     path = RESULTS / "automatic.json"
+
+    def stored() -> dict[str, Any]:
+        return json.loads(path.read_text()) if path.is_file() else {}
+
+    def rows(results: dict[str, Any], case: str, column: str) -> dict[str, Any]:
+        found = results.setdefault(case, {})
+        return found if case == "missing" else found.setdefault(column, {})
+
     for seed in arguments.seeds:
         for case in arguments.cases:
             for column in ["missing"] if case == "missing" else arguments.columns:
-                results = json.loads(path.read_text()) if path.is_file() else {}
-                rows = results.setdefault(case, {})
-                rows = rows if case == "missing" else rows.setdefault(column, {})
-                if str(seed) in rows:
+                if str(seed) in rows(stored(), case, column):
                     continue
                 started = time.perf_counter()
-                rows[str(seed)] = missing(seed) if case == "missing" else measure(case, column, seed)
+                cell = missing(seed) if case == "missing" else measure(case, column, seed)
                 took = time.perf_counter() - started
-                print(f"{case}, {column}, seed {seed}: {rows[str(seed)]} ({took:.0f} s)", flush=True)
+                print(f"{case}, {column}, seed {seed}: {cell} ({took:.0f} s)", flush=True)
+                # Read anew: another process may have added to it.
+                results = stored()
+                rows(results, case, column)[str(seed)] = cell
                 path.write_text(json.dumps(results, indent=1) + "\n")
                 (RESULTS / "automatic.md").write_text(table(results))
 
