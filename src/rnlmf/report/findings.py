@@ -240,7 +240,7 @@ def certainty(findings: Findings) -> str:
         )
     if findings.remaining_error is not None:
         text += (
-            " Judged by such noise put on again and removed, the error left in the cleaned data is about "
+            " By noise put on again and removed, the error left in the cleaned data is about "
             f"{percent(findings.remaining_error)} of their size."
         )
     if findings.confidence is not None:
