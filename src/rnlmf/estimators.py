@@ -15,6 +15,7 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
+from sklearn.impute import KNNImputer
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -52,17 +53,25 @@ Array = npt.NDArray[Any]
 
 # With fewer held-out entries than this nothing can be chosen by them.
 FEWEST_HIDDEN = 100
+# At most so many training samples are kept to fill gaps from.
+REFERENCE_SAMPLES = 5000
 
 
 @dataclass(frozen=True)
 class _Model:
-    """What a fit leaves behind for new samples, in the engine's units."""
+    """What a fit leaves behind for new samples, in the engine's units.
+
+    The `reference`, in the data's own, is there if values were missing: denoised training samples, with
+    their gaps. An entry that nothing pulls takes any value that the dictionary cannot tell from the
+    right one, some tenths of ``sigma``; the nearest samples know it better.
+    """
 
     units: Units
     problem: Problem
     atoms: Array
     code_metric: Array | None
     corruption: Corruption | None
+    reference: Array | None = None
 
     def encode(self, X: Array, **options: Any) -> Encoding:
         """Algorithm 2."""
@@ -81,7 +90,12 @@ class _Model:
         denoised = np.subtract(X, encoding.noise, out=encoding.noise)
         if encoding.filled is not None:
             missing = np.isnan(X)
-            denoised[missing] = self.units.to_data(encoding.filled)[missing]
+            if self.reference is None:
+                filled = self.units.to_data(encoding.filled)
+            else:
+                neighbours = KNNImputer(weights="distance", keep_empty_features=True)
+                filled = neighbours.fit(self.reference).transform(denoised)
+            denoised[missing] = filled[missing]
         return denoised
 
 
@@ -296,6 +310,10 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         model, result = self._learn(X, settings, seed, self.callback)
 
         width, kernel = model.units.width, model.problem.kernel
+        if np.isnan(X).any():
+            some = X[:: -(-len(X) // REFERENCE_SAMPLES)]
+            noise = self._encode(model, some, with_codes=False).noise
+            model = replace(model, reference=some - noise * some.dtype.type(width))
         self._model = model
         self.components_ = (model.atoms * width + model.units.center).astype(X.dtype)
         self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
@@ -399,8 +417,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Samples without their noise, ``X - E`` (Algorithm 2).
 
         Entries in which no noise was found are returned unchanged, to the bit. Missing entries (NaN,
-        or where `mask` is True) are filled with the model's prediction, which for a sample without
-        any value is that of the data's mean. A data frame comes back as a data frame.
+        or where `mask` is True) are filled: from the nearest denoised training samples if those had
+        gaps too, else with the model's prediction. A sample without any value gets the mean, or the
+        prediction there. A data frame comes back as a data frame.
         """
         data = self._check(X, mask)
         encoding = self._encode(self._model, data, with_codes=False)
