@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -15,7 +15,6 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.impute import KNNImputer
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -25,7 +24,6 @@ from rnlmf.conventions import like, masked, report_fit
 from rnlmf.defaults import Settings
 from rnlmf.engine import (
     Callback,
-    Corruption,
     Encoding,
     Fit,
     Options,
@@ -33,11 +31,11 @@ from rnlmf.engine import (
     Samples,
     Units,
     default_threads,
-    encode,
     paper_order,
     single_pass,
     start,
 )
+from rnlmf.fitted_model import FittedModel
 from rnlmf.kernels import KERNELS, RBF, Kernel
 from rnlmf.penalties import (
     CODE_PENALTIES,
@@ -55,48 +53,6 @@ Array = npt.NDArray[Any]
 FEWEST_HIDDEN = 100
 # At most so many training samples are kept to fill gaps from.
 REFERENCE_SAMPLES = 5000
-
-
-@dataclass(frozen=True)
-class _Model:
-    """What a fit leaves behind for new samples, in the engine's units.
-
-    The `reference`, in the data's own, is there if values were missing: denoised training samples, with
-    their gaps. An entry that nothing pulls takes any value that the dictionary cannot tell from the
-    right one, some tenths of ``sigma``; the nearest samples know it better.
-    """
-
-    units: Units
-    problem: Problem
-    atoms: Array
-    code_metric: Array | None
-    corruption: Corruption | None
-    reference: Array | None = None
-
-    def encode(self, X: Array, **options: Any) -> Encoding:
-        """Algorithm 2."""
-        return encode(
-            Samples.of(X, self.units),
-            self.atoms,
-            self.problem,
-            code_metric=self.code_metric,
-            corruption=self.corruption,
-            **options,
-        )
-
-    def denoised(self, X: Array, encoding: Encoding) -> Array:
-        """``X - E``, over the noise of `encoding`: at a million samples a copy less matters."""
-        encoding.noise *= self.units.width
-        denoised = np.subtract(X, encoding.noise, out=encoding.noise)
-        if encoding.filled is not None:
-            missing = np.isnan(X)
-            if self.reference is None:
-                filled = self.units.to_data(encoding.filled)
-            else:
-                neighbours = KNNImputer(weights="distance", keep_empty_features=True)
-                filled = neighbours.fit(self.reference).transform(denoised)
-            denoised[missing] = filled[missing]
-        return denoised
 
 
 class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -369,7 +325,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _learn(
         self, X: Array, settings: Settings, seed: int, callback: Callback | None
-    ) -> tuple[_Model, Fit]:
+    ) -> tuple[FittedModel, Fit]:
         """Algorithm 1."""
         rng = np.random.RandomState(seed)
         kernel = self._given_kernel()
@@ -397,7 +353,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if result.corruption is not None:
             knee = result.corruption.knee
             problem = replace(problem, noise_penalty=MinimaxConcave(knee))
-        model = _Model(units, problem, result.dictionary, result.code_metric, result.corruption)
+        model = FittedModel(units, problem, result.dictionary, result.code_metric, result.corruption)
         return model, result
 
     def fit_denoise(self, X, y=None, *, mask=None):
@@ -524,7 +480,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
         return X
 
-    def _encode(self, model: _Model, X: Array, **options: bool) -> Encoding:
+    def _encode(self, model: FittedModel, X: Array, **options: bool) -> Encoding:
         return model.encode(
             X,
             **options,

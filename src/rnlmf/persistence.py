@@ -54,7 +54,7 @@ CLASSES = {
     "SquaredLoss": "rnlmf.linear.dictionary_losses:SquaredLoss",
     "AbsoluteLoss": "rnlmf.linear.dictionary_losses:AbsoluteLoss",
     "CappedLoss": "rnlmf.linear.dictionary_losses:CappedLoss",
-    "Model": "rnlmf.estimators:_Model",
+    "Model": "rnlmf.fitted_model:FittedModel",
     "Problem": "rnlmf.engine.problem:Problem",
     "Units": "rnlmf.engine.samples:Units",
     "Corruption": "rnlmf.engine.corruption:Corruption",
