@@ -66,6 +66,8 @@ def _move(  # type: ignore[no-untyped-def]
     kind,
     store,
     step,
+    bits,
+    magnitude,
 ):
     n, m = Y.shape
     one = Y.dtype.type(1)
@@ -97,8 +99,7 @@ def _move(  # type: ignore[no-untyped-def]
             factor = threshold / (one + threshold)
         total = zero
         turn = zero
-        largest = zero
-        # Two loops, each without a branch: they become vector instructions.
+        # Loops without a branch, nor a maximum of floats: they become vector instructions.
         if kind == ENTRIES:
             # Firm thresholding; hard where the threshold is beyond the knee.
             slope = knee / (knee - threshold) if threshold < knee else steep
@@ -120,7 +121,6 @@ def _move(  # type: ignore[no-untyped-def]
                 new = p + math.copysign(kept, r)
                 u = new - Y[i, j]
                 turn += (z - new) * u
-                largest = max(largest, abs(u))
                 step[j] = u
                 Y[i, j] = new
             noise += release[i] * total
@@ -135,11 +135,16 @@ def _move(  # type: ignore[no-untyped-def]
                 new = p + (r if r == r else zero) * factor
                 u = new - Y[i, j]
                 turn += (z - new) * u
-                largest = max(largest, abs(u))
                 step[j] = u
                 Y[i, j] = new
             noise += release[i] * (math.sqrt(total) if kind == ROWS else total / 2.0)
         if store:
+            # Magnitudes of floats are in the order of their bits, and integers have a fast maximum.
+            top = bits[0] & magnitude
+            for j in range(1, m):
+                top = max(top, bits[j] & magnitude)
+            bits[m] = top
+            largest = step[m]
             speed[i] = -largest / steps if turn > 0 else largest / steps
             if turn <= 0 and largest > 0:
                 scale = steps / largest
@@ -168,7 +173,10 @@ class FusedArithmetic:
         self.kernel = _move_missing if samples.missing else _move_complete
         self.center = units.center.astype(dtype)
         self.inverse_width = self.scalar(1.0 / units.width)
-        self.step = np.empty(len(units.center), dtype)
+        # The last step of a sample, and its largest entry; the same as bits, and all but the sign's.
+        self.step = np.zeros(len(units.center) + 1, dtype)
+        self.bits = self.step.view(f"i{dtype.itemsize}")
+        self.magnitude = self.bits.dtype.type(np.iinfo(self.bits.dtype).max)
 
     def extrapolate(self, motion: Motion, momentum: float, lifted: Array) -> None:
         _extrapolate(motion.Y, motion.velocity, motion.speed, self.scalar(momentum), lifted)
@@ -200,5 +208,7 @@ class FusedArithmetic:
             CODES[type(penalty)],
             store,
             self.step,
+            self.bits,
+            self.magnitude,
         )
         return float(loss), float(noise)
