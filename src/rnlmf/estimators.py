@@ -37,6 +37,7 @@ from rnlmf.engine import (
 )
 from rnlmf.fitted_model import FittedModel
 from rnlmf.kernels import KERNELS, RBF, Kernel
+from rnlmf.neighbours import SHARES, Neighbours, reference_rows
 from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
@@ -51,8 +52,6 @@ Array = npt.NDArray[Any]
 
 # With fewer held-out entries than this nothing can be chosen by them.
 FEWEST_HIDDEN = 100
-# At most so many training samples are kept to fill gaps from.
-REFERENCE_SAMPLES = 5000
 
 
 class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -91,7 +90,11 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     noise_weight : float, "auto" or "scale"
         ``lambda_E``, in the units of the paper. "scale" sets the threshold above which a residual
         is noise to 5% of the data's standard deviation, whatever the data's scale; "auto" chooses it
-        between 1.25% and 20% by held-out entries (see Notes).
+        between 1.25% and 40% by held-out entries (see Notes).
+    neighbors : float or "auto"
+        Share, between 0 and 1, of the nearest denoised samples in the prediction of every entry, see
+        :mod:`rnlmf.neighbours`; 0 is the paper's method. "auto" chooses it by held-out entries if the
+        noise is "adaptive" or values are missing, and is 0 otherwise.
     dictionary_penalty : {"l2", "nuclear"} or None
         ``R(D)``, in feature space.
     dictionary_weight : float
@@ -132,7 +135,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The dictionary ``D``.
     kernel_ : Kernel
         The kernel, with its ``sigma``.
-    noise_weight_, kernel_scale_, code_weight_ : float
+    noise_weight_, kernel_scale_, code_weight_, neighbors_ : float
         Values in use.
     selection_ : list of dict
         What was tried for the parameters that are "auto", with the robust loss of held-out entries,
@@ -184,6 +187,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "code_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "noise_penalty": [StrOptions(set(NOISE_PENALTIES))],
         "noise_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto", "scale"})],
+        "neighbors": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
         "dictionary_penalty": [StrOptions(set(DICTIONARY_PENALTIES)), None],
         "dictionary_weight": [Interval(Real, 0, None, closed="left")],
         "init": [StrOptions({"random", "samples"}), "array-like"],
@@ -209,6 +213,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         code_weight=1e-2,
         noise_penalty="adaptive",
         noise_weight="auto",
+        neighbors="auto",
         dictionary_penalty=None,
         dictionary_weight=0.0,
         init="random",
@@ -230,6 +235,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.code_weight = code_weight
         self.noise_penalty = noise_penalty
         self.noise_weight = noise_weight
+        self.neighbors = neighbors
         self.dictionary_penalty = dictionary_penalty
         self.dictionary_weight = dictionary_weight
         self.init = init
@@ -266,18 +272,41 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         model, result = self._learn(X, settings, seed, self.callback)
 
         width, kernel = model.units.width, model.problem.kernel
-        if np.isnan(X).any():
-            some = X[:: -(-len(X) // REFERENCE_SAMPLES)]
-            noise = self._encode(model, some, with_codes=False).noise
-            model = replace(model, reference=some - noise * some.dtype.type(width))
-        self._model = model
+        self._model = model = replace(model, neighbours=self._neighbours(X, model, seed))
         self.components_ = (model.atoms * width + model.units.center).astype(X.dtype)
         self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
         self.kernel_scale_ = settings.kernel_scale
         self.code_weight_ = settings.code_weight
+        self.neighbors_ = 0.0 if model.neighbours is None else model.neighbours.share
         self.noise_weight_ = model.problem.noise_weight / width**model.problem.noise_penalty.degree
         report_fit(self, result.objective, result.n_iter, result.converged)
         return self
+
+    def _reference(self, X: Array, model: FittedModel) -> Neighbours | None:
+        """Samples to ask for a second opinion, if one is wanted."""
+        if self.neighbors == "auto":
+            wanted = self.noise_penalty == "adaptive" or bool(np.isnan(X).any())
+        else:
+            wanted = self.neighbors > 0.0
+        if not wanted:
+            return None
+        some = X[reference_rows(len(X))]
+        noise = self._encode(model, some, with_codes=False).noise
+        return Neighbours(some, model.units.to_engine(some) - noise)
+
+    def _neighbours(self, X: Array, model: FittedModel, seed: int) -> Neighbours | None:
+        """The same with the share that is given, or that predicts scattered entries best."""
+        neighbours = self._reference(X, model)
+        if neighbours is None or self.neighbors != "auto":
+            return neighbours and replace(neighbours, share=float(self.neighbors))
+        some = neighbours.observed[: selection.SCORED_SAMPLES]
+        held_out = selection.HeldOut.scattered(some, np.random.RandomState(seed)).scored()
+        if held_out.hidden.sum() < FEWEST_HIDDEN:
+            return None
+        encoding = self._encode(model, held_out.samples, with_codes=False)
+        means = [entry.mean() for entry in neighbours.losses(held_out, encoding, model.units)]
+        best = int(np.argmin(means))
+        return replace(neighbours, share=SHARES[best]) if best > 0 else None
 
     def _given_kernel(self) -> Kernel:
         kernel = KERNELS[self.kernel]() if isinstance(self.kernel, str) else self.kernel
@@ -297,6 +326,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             code_weight=1e-2 if self.code_weight == "auto" else float(self.code_weight),
         )
         rng = np.random.RandomState(seed)
+        if len(X) > selection.FITTED_SAMPLES:
+            X = X[np.sort(rng.choice(len(X), selection.FITTED_SAMPLES, replace=False))]
         held_out = selection.HeldOut.draw(X, rng) if axes else None
         if held_out is None or held_out.hidden.sum() < FEWEST_HIDDEN:
             self.selection_, self.selection_confidence_ = [], None
@@ -304,11 +335,16 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         def evaluate(point: dict[str, float]) -> Array:
             model, _ = self._learn(held_out.samples, replace(given, **point), seed, None)
+            neighbours = self._reference(held_out.samples, model)
 
             def denoise(samples: Array) -> Array:
                 return model.denoised(samples, self._encode(model, samples, with_codes=False))
 
-            return held_out.losses(denoise)
+            if neighbours is None:
+                return held_out.losses(denoise)
+            scored = held_out.scored()
+            encoding = self._encode(model, scored.samples, with_codes=False)
+            return min(neighbours.losses(scored, encoding, model.units), key=np.mean)
 
         walk = selection.GridWalk(evaluate, {name: axis.values for name, axis in axes.items()})
         best = walk.run(tuple(axis.start for axis in axes.values()))
@@ -367,15 +403,14 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def transform(self, X):
         """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2)."""
         data = self._check(X)
-        return self._encode(self._model, data, with_codes=True).codes
+        return self._encode(self._model, data, with_codes=True, alone=True).codes
 
     def denoise(self, X, *, mask=None):
         """Samples without their noise, ``X - E`` (Algorithm 2).
 
         Entries in which no noise was found are returned unchanged, to the bit. Missing entries (NaN,
-        or where `mask` is True) are filled: from the nearest denoised training samples if those had
-        gaps too, else with the model's prediction. A sample without any value gets the mean, or the
-        prediction there. A data frame comes back as a data frame.
+        or where `mask` is True) are filled with the prediction. A sample without any value gets the
+        mean, or the prediction there. A data frame comes back as a data frame.
         """
         data = self._check(X, mask)
         encoding = self._encode(self._model, data, with_codes=False)
@@ -447,7 +482,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def score(self, X, y=None):
         """Negative mean objective per sample: the higher, the better the model explains `X`."""
         data = self._check(X)
-        return -float(self._encode(self._model, data, with_codes=False).objective.mean())
+        return -float(self._encode(self._model, data, with_codes=False, alone=True).objective.mean())
 
     @property
     def _n_features_out(self):

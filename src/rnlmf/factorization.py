@@ -36,7 +36,7 @@ def factorize(X: Any, n_components: int | None = None, **parameters: Any) -> Fac
     n_components : int or None
         Number of atoms.
     **parameters
-        The other parameters of :class:`rnlmf.RNLMF`.
+        The other parameters of :class:`rnlmf.RNLMF`; `neighbors` is 0 if not given.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def factorize(X: Any, n_components: int | None = None, **parameters: Any) -> Fac
     >>> result.denoised.shape, result.codes.shape, result.dictionary.shape
     ((150, 4), (150, 10), (10, 4))
     """
-    model = RNLMF(n_components, **parameters).fit(X)
+    model = RNLMF(n_components, **{"neighbors": 0.0, **parameters}).fit(X)
     codes, noise, denoised = model.split(X)
     return Factorization(
         dictionary=model.components_,

@@ -55,6 +55,7 @@ CLASSES = {
     "AbsoluteLoss": "rnlmf.linear.dictionary_losses:AbsoluteLoss",
     "CappedLoss": "rnlmf.linear.dictionary_losses:CappedLoss",
     "Model": "rnlmf.fitted_model:FittedModel",
+    "Neighbours": "rnlmf.neighbours:Neighbours",
     "Problem": "rnlmf.engine.problem:Problem",
     "Units": "rnlmf.engine.samples:Units",
     "Corruption": "rnlmf.engine.corruption:Corruption",

@@ -31,8 +31,9 @@ HIDDEN_SHARE = 0.05
 # away, and a model that keeps corruptions would be rewarded.
 GROUP_SHARE = 0.25
 ROBUST_WIDTH = 0.3
-# Samples that are predicted; more do not change a choice.
+# Samples that are predicted, and samples that are fitted to; more do not change a choice.
 SCORED_SAMPLES = 2000
+FITTED_SAMPLES = 20_000
 BOOTSTRAPS = 200
 
 
@@ -85,7 +86,17 @@ class HeldOut:
         rows = rng.choice(n, count, replace=False)
         hidden = np.zeros(X.shape, dtype=bool)
         hidden[rows[:, None], related_features(X, rng)[rng.randint(m, size=count), :group]] = True
-        hidden &= ~np.isnan(X)
+        return cls.without(X, hidden)
+
+    @classmethod
+    def scattered(cls, X: Array, rng: np.random.RandomState, share: float = HIDDEN_SHARE) -> HeldOut:
+        """Hide single entries anywhere; every sample and feature keeps some."""
+        return cls.without(X, rng.random_sample(X.shape) < share)
+
+    @classmethod
+    def without(cls, X: Array, hidden: Array) -> HeldOut:
+        """Samples without the `hidden` entries, as far as every sample and feature keeps some."""
+        hidden = hidden & ~np.isnan(X)
         left = ~np.isnan(X) & ~hidden
         hidden[~left.any(axis=1)] = False
         hidden[:, ~left.any(axis=0)] = False
@@ -93,12 +104,17 @@ class HeldOut:
         samples[hidden] = np.nan
         return cls(samples, hidden, X)
 
+    def scored(self) -> HeldOut:
+        """At most `SCORED_SAMPLES` of the samples that have hidden entries."""
+        rows = np.flatnonzero(self.hidden.any(axis=1))
+        rows = rows[:: -(-len(rows) // SCORED_SAMPLES) or 1]
+        return HeldOut(self.samples[rows], self.hidden[rows], self.truth[rows])
+
     def losses(self, denoise: Callable[[Array], Array]) -> Array:
-        """Losses of the predictions of hidden entries of at most `SCORED_SAMPLES` samples."""
-        rows = slice(None, None, -(-len(self.truth) // SCORED_SAMPLES))
-        hidden = self.hidden[rows]
-        predicted = denoise(self.samples[rows])[hidden]
-        return losses(predicted, self.truth[rows][hidden], spread_of(self.truth))
+        """Losses of the predictions of hidden entries."""
+        some = self.scored()
+        predicted = denoise(some.samples)[some.hidden]
+        return losses(predicted, some.truth[some.hidden], spread_of(self.truth))
 
 
 def confidence(table: Sequence[Array], chosen: int, rng: np.random.RandomState) -> float:

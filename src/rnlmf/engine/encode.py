@@ -6,6 +6,7 @@ row does not depend on which other rows are there.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +30,9 @@ from rnlmf.engine.single_pass import Model, Workspace
 from rnlmf.penalties import MinimaxConcave, Penalty
 
 Array = npt.NDArray[Any]
+
+# From samples, where they are without their noise, and the model's prediction to a better one.
+Opinion = Callable[[Array, Array, Array], Array]
 
 MOMENTUM = 0.9
 # Rows that have converged are carried along until they are this share of a block.
@@ -63,6 +67,31 @@ def relative(residual: Array, threshold: Array) -> Array:
     """Size of the residual in thresholds; with none, anything is infinitely above it."""
     excess: Array = np.abs(residual) / np.maximum(threshold, np.finfo(residual.dtype).tiny)
     return excess
+
+
+@dataclass
+class Verdict:
+    """What has been found out of some samples, all in the engine's units.
+
+    The `noise` is what exceeds the `threshold` in the residual of `X` to the `prediction`.
+    """
+
+    codes: Array
+    X: Array
+    Y: Array
+    noise: Array
+    objective: Array
+    prediction: Array
+    threshold: Array
+
+    def hear(self, raw: Array, opinion: Opinion, penalty: Penalty) -> None:
+        """Let a second opinion change the prediction, and with it the noise; it fills the gaps too."""
+        self.prediction = opinion(raw, self.Y, self.prediction)
+        self.noise = penalty.prox(known_difference(self.X, self.prediction), self.threshold)
+        self.Y = np.where(np.isnan(self.X), self.prediction, self.X - self.noise)
+
+    def excess(self) -> Array:
+        return relative(known_difference(self.X, self.prediction), self.threshold)
 
 
 class FastRows:
@@ -128,8 +157,8 @@ class FastRows:
         take(~converged[active])
         return result, release, converged
 
-    def finish(self, rows: slice, Y: Array, release: Array) -> tuple[Array, Array, Array, Array]:
-        """Codes, noise, objective and excess at `Y`; noise is exactly zero where none was found."""
+    def finish(self, rows: slice, Y: Array, release: Array) -> Verdict:
+        """What is known at `Y`; noise is exactly zero where none was found."""
         ws, model = self.workspace, self.model
         b, m = Y.shape
         lifted, C = ws.lifted[:b], np.empty((b, len(model.lifted_atoms)), Y.dtype)
@@ -139,10 +168,11 @@ class FastRows:
         bounded = np.maximum(w, LEAST_WEIGHT)[:, None]
         X = self.samples.load(rows, np.empty_like(Y))
         threshold = model.noise_weight * release[:, None] / bounded
-        residual = known_difference(X, VD[:, :m] / bounded)
-        E = model.noise_penalty.prox(residual, threshold)
+        prediction = VD[:, :m] / bounded
+        E = model.noise_penalty.prox(known_difference(X, prediction), threshold)
         noise = release * model.noise_penalty.row_values(known_difference(X, Y))
-        return C, E, 0.5 * (1.0 - w) + model.noise_weight * noise, relative(residual, threshold)
+        objective = 0.5 * (1.0 - w) + model.noise_weight * noise
+        return Verdict(C, X, Y, E, objective, prediction, threshold)
 
 
 class SafeRows:
@@ -200,8 +230,8 @@ class SafeRows:
                 break
         return Y, C, release, converged
 
-    def finish(self, X: Array, Y: Array, C: Array, release: Array) -> tuple[Array, Array, Array, Array]:
-        """Codes, noise, objective and excess at `Y`."""
+    def finish(self, X: Array, Y: Array, C: Array, release: Array) -> Verdict:
+        """What is known at `Y`."""
         quadratic = 0.5 * np.einsum("ij,ij->i", C @ self.K_D.astype(C.dtype), C)
         penalty = self.problem.code_penalty
         if penalty.by_row:
@@ -210,9 +240,9 @@ class SafeRows:
         E = np.where(noise_of(X, Y) > 0.0, X - Y, 0.0)
         gradient, curvature = noise_gradient(self.problem, Y, C, self.D)
         steepness = np.maximum(curvature, LEAST_WEIGHT)[:, None]
-        residual = known_difference(X, Y - gradient / steepness)
-        excess = relative(residual, self.problem.noise_weight * release[:, None] / steepness)
-        return C, E, quadratic + row_objectives(self.problem, X, Y, C, self.D, release), excess
+        threshold = self.problem.noise_weight * release[:, None] / steepness
+        objective = quadratic + row_objectives(self.problem, X, Y, C, self.D, release)
+        return Verdict(C, X, Y, E, objective, Y - gradient / steepness, threshold)
 
 
 def encode(
@@ -227,8 +257,12 @@ def encode(
     n_threads: int = 1,
     with_codes: bool = True,
     with_excess: bool = False,
+    opinion: Opinion | None = None,
 ) -> Encoding:
-    """Run Algorithm 2 on all samples; `tol` is in units of the kernel's length scale."""
+    """Run Algorithm 2 on all samples; `tol` is in units of the kernel's length scale.
+
+    With a second `opinion` the noise is told from its predictions; codes and objective are the model's.
+    """
     n, m = samples.shape
     d, dtype = len(D), samples.dtype
     K_D = problem.atom_kernel(D)
@@ -250,21 +284,23 @@ def encode(
         for rows in group:
             if fast_rows is not None:
                 Y, release, result.converged[rows] = fast_rows.solve(rows, max_iter, tol)
-                codes, noise, objective, excess = fast_rows.finish(rows, Y, release)
+                verdict = fast_rows.finish(rows, Y, release)
             else:
                 shape = samples.X[rows].shape
                 X = samples.load(rows, np.empty(shape))
                 Y = samples.load_filled(rows, np.empty(shape))
                 Y, C, release, result.converged[rows] = safe_rows.solve(X, Y, max_iter, tol)
-                codes, noise, objective, excess = safe_rows.finish(X, Y, C, release)
-            result.noise[rows], result.objective[rows] = noise, objective
+                verdict = safe_rows.finish(X, Y, C, release)
+            if opinion is not None:
+                verdict.hear(samples.X[rows], opinion, problem.noise_penalty)
+            result.noise[rows], result.objective[rows] = verdict.noise, verdict.objective
             if result.excess is not None:
-                result.excess[rows] = excess
+                result.excess[rows] = verdict.excess()
             if result.filled is not None:
-                result.filled[rows] = Y
+                result.filled[rows] = verdict.Y
                 result.noise[rows][np.isnan(samples.X[rows])] = np.nan
             if result.codes is not None:
-                result.codes[rows] = codes
+                result.codes[rows] = verdict.codes
 
     with threads(n_threads, n) as run_map:
         for _ in run_map(work, groups(n, rows_of_a_block)):
