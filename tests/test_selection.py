@@ -50,6 +50,28 @@ def test_walk_finds_the_minimum_of_a_valley_and_tries_nothing_twice():
     assert len(tried) == len(set(tried)) < 12
 
 
+def test_a_larger_value_is_taken_where_it_is_not_credibly_worse(rng):
+    noise = rng.random(400)
+    worse = {1.0: 0.0, 2.0: 0.001, 4.0: 0.5}
+
+    def evaluate(point):
+        return rng.permutation(noise) + worse[point["a"]]
+
+    walk = GridWalk(evaluate, {"a": [1.0, 2.0, 4.0]})
+    assert walk.cautious((0,), "a") == (1,)
+    assert walk.cautious((2,), "a") == (2,)
+
+
+def test_scattered_entries_are_single_and_scored_samples_have_some(rng):
+    X = rng.standard_normal((5000, 30))
+    held_out = HeldOut.scattered(X, np.random.RandomState(0), 0.01)
+    assert held_out.hidden.mean() == pytest.approx(0.01, abs=0.001)
+    scored = held_out.scored()
+    assert scored.hidden.any(axis=1).all()
+    assert 0 < len(scored.truth) <= 2000
+    np.testing.assert_array_equal(np.isnan(scored.samples), scored.hidden)
+
+
 def test_confidence_is_high_for_a_clear_winner_and_not_for_a_tie(rng):
     random = np.random.RandomState(0)
     noise = rng.random((2, 300))

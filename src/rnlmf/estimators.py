@@ -354,8 +354,12 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         chosen = list(walk.table).index(best)
         self.selection_confidence_ = selection.confidence(list(walk.table.values()), chosen, rng)
-        found = walk.point(best)
-        if "threshold" in found:
+        if "threshold" not in axes:
+            return replace(given, **walk.point(best))
+        # Where several thresholds predict alike, the largest alters the data least.
+        cautious = walk.cautious(best, "threshold")
+        found = walk.point(cautious)
+        if cautious == best:
             found["threshold"] = walk.between(best, "threshold")
         return replace(given, **found)
 

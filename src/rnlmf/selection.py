@@ -175,6 +175,20 @@ class GridWalk:
             return None
         return (*index[:axis], moved, *index[axis + 1 :])
 
+    def cautious(self, best: tuple[int, ...], name: str) -> tuple[int, ...]:
+        """The point with the largest value of a parameter that is not credibly worse than the best.
+
+        Credibly: the losses differ by more than the standard error of their difference.
+        """
+        axis, point = list(self.axes).index(name), best
+        while (larger := self.neighbour(point, axis, 1)) is not None:
+            excess = self.mean_loss(larger) - self.mean_loss(best)
+            difference = self.table[larger] - self.table[best]
+            if excess > float(difference.std()) / len(difference) ** 0.5:
+                break
+            point = larger
+        return point
+
     def between(self, best: tuple[int, ...], name: str) -> float:
         """Value of a parameter at the vertex of the parabola through the best point's neighbours.
 
