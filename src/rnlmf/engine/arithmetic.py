@@ -1,9 +1,9 @@
 """The element-wise work of a pass between its matrix products, for a block of samples.
 
 Two steps: the samples are extrapolated along their velocities and lifted, and, once the products
-have given ``V [D, ., 1]``, they move to ``X - prox(X - P)``. :class:`NumpyArithmetic` does it with
-NumPy and any penalty; :mod:`rnlmf.engine.fused` does the same in one sweep over memory where
-numba is installed.
+have given ``V [D, ., 1]``, they move to ``X - prox(X - P)``. Between passes the noise is looked at.
+:class:`NumpyArithmetic` does it with NumPy and any penalty; :mod:`rnlmf.engine.fused` does the same in
+one sweep over memory where numba is installed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from rnlmf.engine.corruption import effective_counts, noise_of
 from rnlmf.engine.rows import LEAST_WEIGHT
 from rnlmf.engine.samples import Samples
 from rnlmf.penalties import L1, L2, L21, MinimaxConcave, Penalty
@@ -87,6 +88,12 @@ class Arithmetic(Protocol):
         turned against its velocity.
         """
 
+    def noise_sums(self, X: Array, Y: Array) -> tuple[float, float]:
+        """Sums of the noise's sizes and of their squares, for :mod:`rnlmf.engine.corruption`."""
+
+    def noise_counts(self, X: Array, Y: Array, size: float) -> Array:
+        """Effective numbers ``o_i`` of corrupted entries, given the size of a typical corruption."""
+
 
 class NumpyArithmetic:
     """:class:`Arithmetic` in NumPy, with buffers for blocks of at most `rows` samples."""
@@ -138,6 +145,13 @@ class NumpyArithmetic:
             self._store(motion, step, turned=np.einsum("ij,ij->i", Z, step) > 0.0)
         np.copyto(Y, new)
         return loss, noise
+
+    def noise_sums(self, X: Array, Y: Array) -> tuple[float, float]:
+        E = noise_of(self.units.load(X, self.X[: len(Y)]), Y)
+        return float(E.sum(dtype=np.float64)), float(np.vdot(E, E))
+
+    def noise_counts(self, X: Array, Y: Array, size: float) -> Array:
+        return effective_counts(noise_of(self.units.load(X, self.X[: len(Y)]), Y), size)
 
     def _known(self, difference: Array) -> Array:
         """Zero, in place, where there is no value."""

@@ -37,6 +37,8 @@ NEXT_LOOK = 5
 # Before this iteration nothing has converged.
 SETTLED = FIRST_LOOK + 2 * NEXT_LOOK
 KNEE = 4.0
+# Differences up to so many units in the last place are no noise.
+ROUNDING = 8.0
 LARGEST_RELEASE = 20.0
 
 
@@ -48,7 +50,7 @@ def due(iteration: int) -> bool:
 def noise_of(X: Array, Y: Array) -> Array:
     """``|X - Y|``, zero where nothing was observed or the difference is rounding."""
     E: Array = np.abs(X - Y)
-    rounding = 8.0 * np.finfo(E.dtype).eps * np.maximum(np.abs(X), 1.0)
+    rounding = ROUNDING * np.finfo(E.dtype).eps * np.maximum(np.abs(X), 1.0)
     E[np.isnan(E) | (rounding >= E)] = 0.0
     return E
 

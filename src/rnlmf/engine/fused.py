@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnlmf.engine.arithmetic import VELOCITY_STEPS, Motion
+from rnlmf.engine.corruption import ROUNDING
 from rnlmf.engine.rows import LEAST_WEIGHT
 from rnlmf.engine.samples import Samples
 from rnlmf.penalties import L1, L2, L21, MinimaxConcave, Penalty
@@ -153,6 +154,42 @@ def _move(  # type: ignore[no-untyped-def]
     return loss, noise
 
 
+@compiled
+def _noise_sums(X, center, inverse_width, Y, rounding):  # type: ignore[no-untyped-def]
+    n, m = Y.shape
+    zero = Y.dtype.type(0)
+    total = 0.0
+    squares = 0.0
+    for i in range(n):
+        row_total = zero
+        row_squares = zero
+        for j in range(m):
+            x = (X[i, j] - center[j]) * inverse_width
+            size = abs(x - Y[i, j])
+            # False where a value is missing.
+            size = size if size > rounding * max(abs(x), Y.dtype.type(1)) else zero
+            row_total += size
+            row_squares += size * size
+        total += row_total
+        squares += row_squares
+    return total, squares
+
+
+@compiled
+def _noise_counts(X, center, inverse_width, Y, rounding, scale, counts):  # type: ignore[no-untyped-def]
+    n, m = Y.shape
+    zero = Y.dtype.type(0)
+    one = Y.dtype.type(1)
+    for i in range(n):
+        count = zero
+        for j in range(m):
+            x = (X[i, j] - center[j]) * inverse_width
+            size = abs(x - Y[i, j])
+            size = size if size > rounding * max(abs(x), one) else zero
+            count += min(size * scale, one)
+        counts[i] = count
+
+
 def _renamed(function: Any, name: str) -> Any:
     """The same function by another name: the compiled code on disk is found by it."""
     copy = types.FunctionType(function.__code__, function.__globals__, name)
@@ -176,6 +213,7 @@ class FusedArithmetic:
         # The last step of a sample, and its largest entry; the same as bits, and all but the sign's.
         self.step = np.zeros(len(units.center) + 1, dtype)
         self.bits = self.step.view(f"i{dtype.itemsize}")
+        self.rounding = self.scalar(ROUNDING * np.finfo(dtype).eps)
         self.magnitude = self.bits.dtype.type(np.iinfo(self.bits.dtype).max)
 
     def extrapolate(self, motion: Motion, momentum: float, lifted: Array) -> None:
@@ -212,3 +250,13 @@ class FusedArithmetic:
             self.magnitude,
         )
         return float(loss), float(noise)
+
+    def noise_sums(self, X: Array, Y: Array) -> tuple[float, float]:
+        total, squares = _noise_sums(X, self.center, self.inverse_width, Y, self.rounding)
+        return float(total), float(squares)
+
+    def noise_counts(self, X: Array, Y: Array, size: float) -> Array:
+        counts = np.empty(len(Y))
+        scale = self.scalar(1.0 / size)
+        _noise_counts(X, self.center, self.inverse_width, Y, self.rounding, scale, counts)
+        return counts

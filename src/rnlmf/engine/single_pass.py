@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnlmf.engine.arithmetic import Motion, choose_arithmetic
-from rnlmf.engine.corruption import SETTLED, Corruption, due, effective_counts, noise_of
+from rnlmf.engine.corruption import SETTLED, Corruption, due
 from rnlmf.engine.dictionary import (
     DictionaryStep,
     Statistics,
@@ -166,17 +166,10 @@ class Passes:
         """Corruption in the noise found so far (None without noise); sets the samples' release."""
         samples, motion = self.samples, self.motion
 
-        def noise(rows: slice) -> Array:
-            Y = motion.Y[rows]
-            return noise_of(samples.load(rows, np.empty_like(Y)), Y)
-
         def sums(group: list[slice]) -> tuple[float, float]:
-            total = squares = 0.0
-            for rows in group:
-                E = noise(rows)
-                total += float(E.sum(dtype=np.float64))
-                squares += float(np.vdot(E, E))
-            return total, squares
+            noise_sums = self.workspace.arithmetic.noise_sums
+            parts = [noise_sums(samples.X[rows], motion.Y[rows]) for rows in group]
+            return sum(total for total, _ in parts), sum(squares for _, squares in parts)
 
         def all_groups() -> Iterator[list[slice]]:
             return groups(samples.shape[0], self.rows)
@@ -187,7 +180,11 @@ class Passes:
         size = squares / total
 
         def count(group: list[slice]) -> list[tuple[Array, Array]]:
-            return [(effective_counts(noise(rows), size), samples.observed(rows)) for rows in group]
+            counts = self.workspace.arithmetic.noise_counts
+            return [
+                (counts(samples.X[rows], motion.Y[rows], size), samples.observed(rows))
+                for rows in group
+            ]
 
         parts = [part for group in run_map(count, all_groups()) for part in group]
         counts, observed = (np.concatenate(list(column)) for column in zip(*parts, strict=True))
