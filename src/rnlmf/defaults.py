@@ -40,7 +40,7 @@ class Axis(NamedTuple):
 
 AXES = {
     "kernel_scale": Axis((0.5, 1.0, 2.0), 1),
-    "threshold": Axis((0.0125, 0.025, 0.05, 0.1, 0.2, 0.4), 2),
+    "threshold": Axis((0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6), 2),
     "code_weight": Axis((1e-4, 1e-3, 1e-2, 1e-1), 2),
 }
 

@@ -90,7 +90,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     noise_weight : float, "auto" or "scale"
         ``lambda_E``, in the units of the paper. "scale" sets the threshold above which a residual
         is noise to 5% of the data's standard deviation, whatever the data's scale; "auto" chooses it
-        between 1.25% and 40% by held-out entries (see Notes).
+        between 1.25% and 160% by held-out entries (see Notes).
     neighbors : float or "auto"
         Share, between 0 and 1, of the nearest denoised samples in the prediction of every entry, see
         :mod:`rnlmf.neighbours`; 0 is the paper's method. "auto" chooses it by held-out entries if the
@@ -348,18 +348,16 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         walk = selection.GridWalk(evaluate, {name: axis.values for name, axis in axes.items()})
         best = walk.run(tuple(axis.start for axis in axes.values()))
+        # Where several thresholds predict alike, the largest alters the data least.
+        taken = walk.cautious(best, "threshold") if "threshold" in axes else best
         self.selection_ = sorted(
             ({**walk.point(i), "loss": walk.mean_loss(i)} for i in walk.table),
             key=lambda row: row["loss"],
         )
         chosen = list(walk.table).index(best)
         self.selection_confidence_ = selection.confidence(list(walk.table.values()), chosen, rng)
-        if "threshold" not in axes:
-            return replace(given, **walk.point(best))
-        # Where several thresholds predict alike, the largest alters the data least.
-        cautious = walk.cautious(best, "threshold")
-        found = walk.point(cautious)
-        if cautious == best:
+        found = walk.point(taken)
+        if "threshold" in axes and taken == best:
             found["threshold"] = walk.between(best, "threshold")
         return replace(given, **found)
 

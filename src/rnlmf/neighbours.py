@@ -22,7 +22,7 @@ import numpy.typing as npt
 from sklearn.metrics.pairwise import euclidean_distances, nan_euclidean_distances
 
 from rnlmf.engine import Encoding, Units
-from rnlmf.selection import HeldOut, losses, spread_of
+from rnlmf.selection import HeldOut, spread_of
 
 Array = npt.NDArray[Any]
 
@@ -95,10 +95,9 @@ class Neighbours:
         return mixed
 
     def losses(self, held_out: HeldOut, encoding: Encoding, units: Units) -> list[Array]:
-        """Losses of predictions of hidden entries, for every share; `encoding` has the model's own."""
+        """Losses of scored samples for every share; `encoding` has the model's own predictions."""
         assert encoding.filled is not None
-        hidden, truth = held_out.hidden, units.to_engine(held_out.truth)
-        P, q = encoding.filled[hidden], self.predict(held_out.samples, encoding.filled)[hidden]
+        P, q = encoding.filled, self.predict(held_out.samples, encoding.filled)
         q = np.where(np.isnan(q), P, q)
-        spread = spread_of(truth)
-        return [losses(P + a * (q - P), truth[hidden], spread) for a in SHARES]
+        spread = spread_of(held_out.truth)
+        return [held_out.losses_of(units.to_data(P + a * (q - P)), spread) for a in SHARES]

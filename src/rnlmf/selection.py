@@ -111,14 +111,20 @@ class HeldOut:
         return HeldOut(self.samples[rows], self.hidden[rows], self.truth[rows])
 
     def losses(self, denoise: Callable[[Array], Array]) -> Array:
-        """Losses of the predictions of hidden entries."""
+        """Mean losses of the predictions of hidden entries, for each of the scored samples."""
         some = self.scored()
-        predicted = denoise(some.samples)[some.hidden]
-        return losses(predicted, some.truth[some.hidden], spread_of(self.truth))
+        return some.losses_of(denoise(some.samples), spread_of(self.truth))
+
+    def losses_of(self, predicted: Array, spread: float) -> Array:
+        """The same of given predictions. Entries of a sample are related; samples hardly are."""
+        values = losses(predicted[self.hidden], self.truth[self.hidden], spread)
+        rows = np.nonzero(self.hidden)[0]
+        means: Array = np.bincount(rows, values) / np.bincount(rows)
+        return means
 
 
 def confidence(table: Sequence[Array], chosen: int, rng: np.random.RandomState) -> float:
-    """How often the chosen candidate has the lowest mean loss when the hidden entries are redrawn."""
+    """How often the chosen candidate has the lowest mean loss when the scored samples are redrawn."""
     stacked = np.stack(table)
     n = stacked.shape[1]
     draws = rng.multinomial(n, np.full(n, 1.0 / n), size=BOOTSTRAPS)
@@ -178,16 +184,24 @@ class GridWalk:
     def cautious(self, best: tuple[int, ...], name: str) -> tuple[int, ...]:
         """The point with the largest value of a parameter that is not credibly worse than the best.
 
-        Credibly: the losses differ by more than the standard error of their difference.
+        Credibly: the losses differ by more than the standard error of their difference. The end of
+        the axis is tried first, then the next values, one by one.
         """
-        axis, point = list(self.axes).index(name), best
+        axis = list(self.axes).index(name)
+        end = (*best[:axis], len(self.axes[name]) - 1, *best[axis + 1 :])
+        if not self.credibly_worse(end, best):
+            return end
+        point = best
         while (larger := self.neighbour(point, axis, 1)) is not None:
-            excess = self.mean_loss(larger) - self.mean_loss(best)
-            difference = self.table[larger] - self.table[best]
-            if excess > float(difference.std()) / len(difference) ** 0.5:
+            if self.credibly_worse(larger, best):
                 break
             point = larger
         return point
+
+    def credibly_worse(self, index: tuple[int, ...], best: tuple[int, ...]) -> bool:
+        excess = self.mean_loss(index) - self.mean_loss(best)
+        difference = self.table[index] - self.table[best]
+        return excess > float(difference.std()) / len(difference) ** 0.5
 
     def between(self, best: tuple[int, ...], name: str) -> float:
         """Value of a parameter at the vertex of the parabola through the best point's neighbours.
