@@ -47,7 +47,8 @@ def _model(file: Path) -> dict[str, Any]:
     if hasattr(model, "components_"):
         facts["n_components"] = len(model.components_)
     inner = inner_model(model)
-    for name in ("n_iter_", "converged_", "kernel_scale_", "noise_weight_", "code_weight_"):
+    in_use = ("kernel_scale_", "noise_weight_", "code_weight_", "neighbors_")
+    for name in ("n_iter_", "converged_", *in_use):
         if hasattr(inner, name):
             facts[name.rstrip("_")] = np.asarray(getattr(inner, name)).item()
     facts["parameters"] = header["parameters"]

@@ -304,16 +304,19 @@ def settings(story: Story) -> Section:
             "numbers": False,
         }
     )
-    tried = getattr(inner_model(model), "selection_", None)
+    inner = inner_model(model)
+    tried = getattr(inner, "selection_", None)
     if tried:
         names = list(tried[0])
+        share = getattr(inner, "neighbors_", 0.0)
         section.parts.append(
             {
                 "kind": "table",
                 "heads": [name.replace("_", " ") for name in names],
                 "rows": [tuple(f"{row[name]:.4g}" for name in names) for row in tried],
                 "caption": "What was tried for the parameters that were not given, best first: the "
-                "loss is that of predicting entries that were held out.",
+                "loss is that of predicting entries that were held out. The nearest samples have a "
+                f"share of {percent(share)} in the predictions.",
                 "numbers": True,
             }
         )
