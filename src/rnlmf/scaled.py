@@ -21,12 +21,12 @@ NORMAL_QUARTILES = 1.349
 def robust_spread(X: Array) -> Array:
     """Standard deviation of every feature by its quartiles, which gross errors do not move.
 
-    Where more than half of the entries are equal it is the standard deviation itself, and one where
-    all are. Missing entries are left out.
+    Where more than half of the entries are equal, but for rounding, it is the standard deviation
+    itself, and one where all are. Missing entries are left out.
     """
     low, high = np.nanquantile(X, (0.25, 0.75), axis=0)
-    spread = (high - low) / NORMAL_QUARTILES
-    spread = np.where(spread > 0.0, spread, np.nanstd(X, axis=0))
+    spread, whole = (high - low) / NORMAL_QUARTILES, np.nanstd(X, axis=0)
+    spread = np.where(spread > np.finfo(X.dtype).eps * whole, spread, whole)
     result: Array = np.where(spread > 0.0, spread, 1.0)
     return result
 
