@@ -10,7 +10,7 @@ from rnlmf.reproduce.cells import Cell, Outcome
 from rnlmf.reproduce.choice import Point, best_point, next_points, point
 from rnlmf.reproduce.grids import Choice, Grid
 from rnlmf.reproduce.methods import METHODS
-from rnlmf.reproduce.spec import Experiment, Row, trials
+from rnlmf.reproduce.spec import QUICK_SEEDS, Experiment, Row, trials
 from rnlmf.reproduce.tasks import TASKS
 
 MODES = ("paper", "auto")
@@ -137,6 +137,9 @@ def make_tracks(
                     if not runnable(method, experiment, mode):
                         continue
                     count = trials(method, row.problem, experiment, size, seeds)
+                    if (size, mode, seeds) == ("quick", "auto", None):
+                        # Every automatic fit is a search of its own.
+                        count = min(count, QUICK_SEEDS)
                     if count:
                         tracks.append(Track(experiment, row, method, mode, count, size == "quick"))
     return tracks
