@@ -19,39 +19,14 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rnlmf import defaults, selection
 from rnlmf.conventions import like, masked, report_fit
-from rnlmf.defaults import Settings
-from rnlmf.engine import (
-    Callback,
-    Encoding,
-    Fit,
-    Options,
-    Problem,
-    Samples,
-    Units,
-    default_threads,
-    paper_order,
-    single_pass,
-    start,
-)
-from rnlmf.fitted_model import FittedModel
-from rnlmf.kernels import KERNELS, RBF, Kernel
-from rnlmf.neighbours import SHARES, Neighbours, reference_rows
-from rnlmf.penalties import (
-    CODE_PENALTIES,
-    DICTIONARY_PENALTIES,
-    L2,
-    NOISE_PENALTIES,
-    FeaturePenalty,
-    MinimaxConcave,
-)
+from rnlmf.engine import Encoding
+from rnlmf.kernels import KERNELS, Kernel
+from rnlmf.learning import Learner
+from rnlmf.penalties import CODE_PENALTIES, DICTIONARY_PENALTIES, L2, NOISE_PENALTIES
 from rnlmf.uncertainty import remaining_error, scores_of
 
 Array = npt.NDArray[Any]
-
-# With fewer held-out entries than this nothing can be chosen by them.
-FEWEST_HIDDEN = 100
 
 
 class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -269,131 +244,21 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         X = self._check(X, mask, fitting=True)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        settings = self._choose(X, seed)
-        model, result = self._learn(X, settings, seed, self.callback)
+        learner = Learner(self)
+        choice = learner.choose(X, seed)
+        model, result = learner.learn(X, choice.settings, seed, self.callback)
+        self._model = model = replace(model, neighbours=learner.neighbours(X, model, seed))
 
         width, kernel = model.units.width, model.problem.kernel
-        self._model = model = replace(model, neighbours=self._neighbours(X, model, seed))
         self.components_ = (model.atoms * width + model.units.center).astype(X.dtype)
         self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
-        self.kernel_scale_ = settings.kernel_scale
-        self.code_weight_ = settings.code_weight
+        self.kernel_scale_ = choice.settings.kernel_scale
+        self.code_weight_ = choice.settings.code_weight
         self.neighbors_ = 0.0 if model.neighbours is None else model.neighbours.share
         self.noise_weight_ = model.problem.noise_weight / width**model.problem.noise_penalty.degree
+        self.selection_, self.selection_confidence_ = choice.table, choice.confidence
         report_fit(self, result.objective, result.n_iter, result.converged)
         return self
-
-    def _reference(self, X: Array, model: FittedModel) -> Neighbours | None:
-        """Samples to ask for a second opinion, if one is wanted."""
-        if self.neighbors == "auto":
-            wanted = self.noise_penalty == "adaptive" or bool(np.isnan(X).any())
-        else:
-            wanted = self.neighbors > 0.0
-        if not wanted:
-            return None
-        some = X[reference_rows(len(X))]
-        noise = self._encode(model, some, with_codes=False).noise
-        return Neighbours(some, model.units.to_engine(some) - noise)
-
-    def _neighbours(self, X: Array, model: FittedModel, seed: int) -> Neighbours | None:
-        """The same with the share that is given, or that predicts scattered entries best."""
-        neighbours = self._reference(X, model)
-        if neighbours is None or self.neighbors != "auto":
-            return neighbours and replace(neighbours, share=float(self.neighbors))
-        some = neighbours.observed[: selection.SCORED_SAMPLES]
-        held_out = selection.HeldOut.scattered(some, np.random.RandomState(seed)).scored()
-        if held_out.hidden.sum() < FEWEST_HIDDEN:
-            return None
-        encoding = self._encode(model, held_out.samples, with_codes=False)
-        means = [entry.mean() for entry in neighbours.losses(held_out, encoding, model.units)]
-        best = int(np.argmin(means))
-        return replace(neighbours, share=SHARES[best]) if best > 0 else None
-
-    def _given_kernel(self) -> Kernel:
-        kernel = KERNELS[self.kernel]() if isinstance(self.kernel, str) else self.kernel
-        kernel.validate()
-        return kernel
-
-    def _choose(self, X: Array, seed: int) -> Settings:
-        """The parameters that are given, and by held-out entries those that are "auto"."""
-        kernel = self._given_kernel()
-        axes = defaults.search_axes(
-            threshold=self.noise_weight == "auto",
-            kernel_scale=self.kernel_scale == "auto" and kernel.stationary and kernel.sigma is None,
-            code_weight=self.code_weight == "auto",
-        )
-        given = Settings(
-            kernel_scale=1.0 if self.kernel_scale == "auto" else float(self.kernel_scale),
-            code_weight=1e-2 if self.code_weight == "auto" else float(self.code_weight),
-        )
-        rng = np.random.RandomState(seed)
-        if len(X) > selection.FITTED_SAMPLES:
-            X = X[np.sort(rng.choice(len(X), selection.FITTED_SAMPLES, replace=False))]
-        held_out = selection.HeldOut.draw(X, rng) if axes else None
-        if held_out is None or held_out.hidden.sum() < FEWEST_HIDDEN:
-            self.selection_, self.selection_confidence_ = [], None
-            return given
-
-        def evaluate(point: dict[str, float]) -> Array:
-            model, _ = self._learn(held_out.samples, replace(given, **point), seed, None)
-            neighbours = self._reference(held_out.samples, model)
-
-            def denoise(samples: Array) -> Array:
-                return model.denoised(samples, self._encode(model, samples, with_codes=False))
-
-            if neighbours is None:
-                return held_out.losses(denoise)
-            scored = held_out.scored()
-            encoding = self._encode(model, scored.samples, with_codes=False)
-            return min(neighbours.losses(scored, encoding, model.units), key=np.mean)
-
-        walk = selection.GridWalk(evaluate, {name: axis.values for name, axis in axes.items()})
-        best = walk.run(tuple(axis.start for axis in axes.values()))
-        # Where several thresholds predict alike, the largest alters the data least.
-        taken = walk.cautious(best, "threshold") if "threshold" in axes else best
-        self.selection_ = sorted(
-            ({**walk.point(i), "loss": walk.mean_loss(i)} for i in walk.table),
-            key=lambda row: row["loss"],
-        )
-        chosen = list(walk.table).index(best)
-        self.selection_confidence_ = selection.confidence(list(walk.table.values()), chosen, rng)
-        found = walk.point(taken)
-        if "threshold" in axes and taken == best:
-            found["threshold"] = walk.between(best, "threshold")
-        return replace(given, **found)
-
-    def _learn(
-        self, X: Array, settings: Settings, seed: int, callback: Callback | None
-    ) -> tuple[FittedModel, Fit]:
-        """Algorithm 1."""
-        rng = np.random.RandomState(seed)
-        kernel = self._given_kernel()
-        n_atoms = defaults.number_of_atoms(X, self.n_components)
-        width = start.length_scale(X, kernel, settings.kernel_scale, rng)
-        units = start.data_units(X, kernel, width)
-        spreads = start.spread(X, units)
-        problem = self._problem(X, kernel, units, spreads, settings)
-        atoms = defaults.first_dictionary(X, self.init, units, spreads, n_atoms, rng)
-        engine = self._engine(kernel, problem)
-        momentum = self.momentum
-        if momentum == "auto":
-            momentum = 0.9 if engine is single_pass else 0.5
-        options = Options(
-            max_iter=self.max_iter,
-            tol=self.tol,
-            momentum=momentum,
-            step_damping=self.step_damping,
-            curvature_shift=self.curvature_shift,
-            dictionary_step=self.dictionary_step,
-            n_threads=self._n_threads(),
-            callback=callback,
-        )
-        result = engine.fit(Samples.of(X, units), atoms, problem, options)
-        if result.corruption is not None:
-            knee = result.corruption.knee
-            problem = replace(problem, noise_penalty=MinimaxConcave(knee))
-        model = FittedModel(units, problem, result.dictionary, result.code_metric, result.corruption)
-        return model, result
 
     def fit_denoise(self, X, y=None, *, mask=None):
         """Fit, and return the denoised training data ``X - E``, in the container of `X`."""
@@ -406,7 +271,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def transform(self, X):
         """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2)."""
         data = self._check(X)
-        return self._encode(self._model, data, with_codes=True, alone=True).codes
+        return self._encode(data, with_codes=True, alone=True).codes
 
     def denoise(self, X, *, mask=None):
         """Samples without their noise, ``X - E`` (Algorithm 2).
@@ -416,20 +281,20 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         mean, or the prediction there. A data frame comes back as a data frame.
         """
         data = self._check(X, mask)
-        encoding = self._encode(self._model, data, with_codes=False)
+        encoding = self._encode(data, with_codes=False)
         return like(X, self._model.denoised(data, encoding))
 
     def noise(self, X, *, mask=None):
         """Noise ``E`` of samples (Algorithm 2); zero where none was found, NaN where no value is."""
         data = self._check(X, mask)
-        noise = self._encode(self._model, data, with_codes=False).noise
+        noise = self._encode(data, with_codes=False).noise
         noise *= self._model.units.width
         return like(X, noise)
 
     def split(self, X, *, mask=None):
         """Codes, noise and denoised samples at once: ``C``, ``E`` and ``X - E`` (Algorithm 2)."""
         data = self._check(X, mask)
-        encoding = self._encode(self._model, data, with_codes=True)
+        encoding = self._encode(data, with_codes=True)
         noise = encoding.noise * data.dtype.type(self._model.units.width)
         return encoding.codes, like(X, noise), like(X, self._model.denoised(data, encoding))
 
@@ -440,7 +305,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         noise, the score is ``s^2 / (1 + s^2)``: one half where noise begins.
         """
         data = self._check(X, mask)
-        excess = self._encode(self._model, data, with_codes=False, with_excess=True).excess
+        excess = self._encode(data, with_codes=False, with_excess=True).excess
         return like(X, scores_of(excess, np.isnan(data)))
 
     def estimate_error(self, X, *, mask=None, random_state=0):
@@ -456,7 +321,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ``|X_denoised - X_true|_F / |X_true|_F``, estimated.
         """
         data = self._check(X, mask)
-        denoised = self._model.denoised(data, self._encode(self._model, data, with_codes=False))
+        denoised = self._model.denoised(data, self._encode(data, with_codes=False))
         return remaining_error(data, denoised, self.denoise, np.random.RandomState(random_state))
 
     def inverse_transform(self, X):
@@ -485,7 +350,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def score(self, X, y=None):
         """Negative mean objective per sample: the higher, the better the model explains `X`."""
         data = self._check(X)
-        return -float(self._encode(self._model, data, with_codes=False, alone=True).objective.mean())
+        return -float(self._encode(data, with_codes=False, alone=True).objective.mean())
 
     @property
     def _n_features_out(self):
@@ -518,47 +383,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
         return X
 
-    def _encode(self, model: FittedModel, X: Array, **options: bool) -> Encoding:
-        return model.encode(
-            X,
-            **options,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_threads=self._n_threads(),
-        )
-
-    def _n_threads(self) -> int:
-        return default_threads() if self.n_jobs is None else self.n_jobs
-
-    def _problem(
-        self, X: Array, kernel: Kernel, units: Units, spreads: Array, settings: Settings
-    ) -> Problem:
-        penalty = NOISE_PENALTIES[self.noise_penalty]()
-        if isinstance(self.noise_weight, str):
-            weight = defaults.noise_weight(X, kernel, units, spreads, penalty)
-            weight *= settings.threshold / defaults.RELATIVE_THRESHOLD
-        else:
-            weight = float(self.noise_weight) * units.width**penalty.degree
-        dictionary_penalty: FeaturePenalty | None = None
-        if self.dictionary_penalty is not None:
-            dictionary_penalty = DICTIONARY_PENALTIES[self.dictionary_penalty]()
-        return Problem(
-            kernel=kernel,
-            code_penalty=CODE_PENALTIES[self.code_penalty](),
-            code_weight=settings.code_weight,
-            noise_penalty=penalty,
-            noise_weight=weight,
-            dictionary_penalty=dictionary_penalty,
-            dictionary_weight=float(self.dictionary_weight),
-        )
-
-    def _engine(self, kernel: Kernel, problem: Problem) -> Any:
-        possible = type(kernel) is RBF and isinstance(problem.code_penalty, L2)
-        if self.order == "single-pass" and not possible:
-            raise ValueError(
-                "order='single-pass' needs kernel='rbf' and code_penalty='l2'; use order='paper'."
-            )
-        return paper_order if self.order == "paper" or not possible else single_pass
+    def _encode(self, X: Array, **options: bool) -> Encoding:
+        return Learner(self).encode(self._model, X, **options)
 
 
 class RNLMFDenoiser(OneToOneFeatureMixin, RNLMF):
@@ -581,7 +407,7 @@ class RNLMFDenoiser(OneToOneFeatureMixin, RNLMF):
     def transform(self, X):
         """Samples without their noise, ``X - E``, missing entries filled."""
         data = self._check(X)
-        return self._model.denoised(data, self._encode(self._model, data, with_codes=False))
+        return self._model.denoised(data, self._encode(data, with_codes=False))
 
     def inverse_transform(self, X):
         """The samples themselves: denoising has no inverse."""

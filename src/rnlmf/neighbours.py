@@ -22,7 +22,7 @@ import numpy.typing as npt
 from sklearn.metrics.pairwise import euclidean_distances, nan_euclidean_distances
 
 from rnlmf.engine import Encoding, Units
-from rnlmf.selection import HeldOut, spread_of
+from rnlmf.selection import HeldOut
 
 Array = npt.NDArray[Any]
 
@@ -94,10 +94,9 @@ class Neighbours:
         mixed: Array = np.where(np.isnan(q), P, P + P.dtype.type(self.share) * (q - P))
         return mixed
 
-    def losses(self, held_out: HeldOut, encoding: Encoding, units: Units) -> list[Array]:
+    def losses(self, held_out: HeldOut, encoding: Encoding, units: Units, spread: float) -> list[Array]:
         """Losses of scored samples for every share; `encoding` has the model's own predictions."""
         assert encoding.filled is not None
         P, q = encoding.filled, self.predict(held_out.samples, encoding.filled)
         q = np.where(np.isnan(q), P, q)
-        spread = spread_of(held_out.truth)
         return [held_out.losses_of(units.to_data(P + a * (q - P)), spread) for a in SHARES]

@@ -67,6 +67,9 @@ TRANSIENT = ("random_state", "callback")
 def save(model: BaseEstimator, path: str | Path, *, about: dict[str, Any] | None = None) -> None:
     """Save a fitted model.
 
+    Where the nearest samples have a say (``neighbors_`` above zero) the file holds up to 10,000
+    training samples; fit with ``neighbors=0`` if it must not.
+
     Parameters
     ----------
     model : estimator of this library

@@ -1,0 +1,209 @@
+"""From noisy samples to a fitted model: choose what is not given, learn, and ask the neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnlmf import defaults, selection
+from rnlmf.defaults import Settings
+from rnlmf.engine import (
+    Callback,
+    Encoding,
+    Fit,
+    Options,
+    Problem,
+    Samples,
+    Units,
+    default_threads,
+    paper_order,
+    single_pass,
+    start,
+)
+from rnlmf.fitted_model import FittedModel
+from rnlmf.kernels import KERNELS, RBF, Kernel
+from rnlmf.neighbours import SHARES, Neighbours, reference_rows
+from rnlmf.penalties import (
+    CODE_PENALTIES,
+    DICTIONARY_PENALTIES,
+    L2,
+    NOISE_PENALTIES,
+    FeaturePenalty,
+    MinimaxConcave,
+)
+
+Array = npt.NDArray[Any]
+
+# With fewer held-out entries than this nothing can be chosen by them.
+FEWEST_HIDDEN = 100
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Settings, what was tried for them (best first), and how sure the choice is."""
+
+    settings: Settings
+    table: list[dict[str, float]] = field(default_factory=list)
+    confidence: float | None = None
+
+
+class Learner:
+    """How a model is learned.
+
+    Parameters
+    ----------
+    given : RNLMF
+        Its parameters are what the user wants; nothing else of it is used.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+        kernel = KERNELS[given.kernel]() if isinstance(given.kernel, str) else given.kernel
+        kernel.validate()
+        self.kernel: Kernel = kernel
+        self.n_threads = default_threads() if given.n_jobs is None else given.n_jobs
+
+    def encode(self, model: FittedModel, X: Array, **options: bool) -> Encoding:
+        """Algorithm 2."""
+        return model.encode(
+            X,
+            **options,
+            max_iter=self.given.max_iter,
+            tol=self.given.tol,
+            n_threads=self.n_threads,
+        )
+
+    def learn(
+        self, X: Array, settings: Settings, seed: int, callback: Callback | None = None
+    ) -> tuple[FittedModel, Fit]:
+        """Algorithm 1."""
+        given, rng = self.given, np.random.RandomState(seed)
+        n_atoms = defaults.number_of_atoms(X, given.n_components)
+        width = start.length_scale(X, self.kernel, settings.kernel_scale, rng)
+        units = start.data_units(X, self.kernel, width)
+        spreads = start.spread(X, units)
+        problem = self._problem(X, units, spreads, settings)
+        atoms = defaults.first_dictionary(X, given.init, units, spreads, n_atoms, rng)
+        engine = self._engine(problem)
+        momentum = given.momentum
+        if momentum == "auto":
+            momentum = 0.9 if engine is single_pass else 0.5
+        options = Options(
+            max_iter=given.max_iter,
+            tol=given.tol,
+            momentum=momentum,
+            step_damping=given.step_damping,
+            curvature_shift=given.curvature_shift,
+            dictionary_step=given.dictionary_step,
+            n_threads=self.n_threads,
+            callback=callback,
+        )
+        result = engine.fit(Samples.of(X, units), atoms, problem, options)
+        if result.corruption is not None:
+            problem = replace(problem, noise_penalty=MinimaxConcave(result.corruption.knee))
+        model = FittedModel(units, problem, result.dictionary, result.code_metric, result.corruption)
+        return model, result
+
+    def choose(self, X: Array, seed: int) -> Choice:
+        """The parameters that are given, and by held-out entries those that are "auto"."""
+        given, kernel = self.given, self.kernel
+        axes = defaults.search_axes(
+            threshold=given.noise_weight == "auto",
+            kernel_scale=given.kernel_scale == "auto" and kernel.stationary and kernel.sigma is None,
+            code_weight=given.code_weight == "auto",
+        )
+        settings = Settings(
+            kernel_scale=1.0 if given.kernel_scale == "auto" else float(given.kernel_scale),
+            code_weight=1e-2 if given.code_weight == "auto" else float(given.code_weight),
+        )
+        rng = np.random.RandomState(seed)
+        if len(X) > selection.FITTED_SAMPLES:
+            X = X[np.sort(rng.choice(len(X), selection.FITTED_SAMPLES, replace=False))]
+        held_out = selection.HeldOut.draw(X, rng) if axes else None
+        if held_out is None or held_out.hidden.sum() < FEWEST_HIDDEN:
+            return Choice(settings)
+        scored, spread = held_out.scored(), selection.spread_of(X)
+
+        def evaluate(point: dict[str, float]) -> Array:
+            model, _ = self.learn(held_out.samples, replace(settings, **point), seed)
+            encoding = self.encode(model, scored.samples, with_codes=False)
+            assert encoding.filled is not None
+            neighbours = self.reference(held_out.samples, model)
+            if neighbours is None:
+                return scored.losses_of(model.units.to_data(encoding.filled), spread)
+            return min(neighbours.losses(scored, encoding, model.units, spread), key=np.mean)
+
+        walk = selection.GridWalk(evaluate, {name: axis.values for name, axis in axes.items()})
+        best = walk.run(tuple(axis.start for axis in axes.values()))
+        # Where several thresholds predict alike, the largest alters the data least.
+        taken = walk.cautious(best, "threshold") if "threshold" in axes else best
+        found = walk.point(taken)
+        if "threshold" in axes and taken == best:
+            found["threshold"] = walk.between(best, "threshold")
+        tried = ({**walk.point(i), "loss": walk.mean_loss(i)} for i in walk.table)
+        return Choice(
+            replace(settings, **found),
+            sorted(tried, key=lambda row: row["loss"]),
+            selection.confidence(list(walk.table.values()), list(walk.table).index(best), rng),
+        )
+
+    def reference(self, X: Array, model: FittedModel) -> Neighbours | None:
+        """Samples to ask for a second opinion, if one is wanted."""
+        share = self.given.neighbors
+        if share == "auto":
+            wanted = self.given.noise_penalty == "adaptive" or bool(np.isnan(X).any())
+        else:
+            wanted = share > 0.0
+        if not wanted:
+            return None
+        some = X[reference_rows(len(X))]
+        noise = self.encode(model, some, with_codes=False).noise
+        return Neighbours(some, model.units.to_engine(some) - noise)
+
+    def neighbours(self, X: Array, model: FittedModel, seed: int) -> Neighbours | None:
+        """The same with the share that is given, or that predicts scattered entries best."""
+        neighbours = self.reference(X, model)
+        if neighbours is None or self.given.neighbors != "auto":
+            return neighbours and replace(neighbours, share=float(self.given.neighbors))
+        some = neighbours.observed[: selection.SCORED_SAMPLES]
+        held_out = selection.HeldOut.scattered(some, np.random.RandomState(seed)).scored()
+        if held_out.hidden.sum() < FEWEST_HIDDEN:
+            return None
+        encoding = self.encode(model, held_out.samples, with_codes=False)
+        spread = selection.spread_of(X)
+        losses = neighbours.losses(held_out, encoding, model.units, spread)
+        best = int(np.argmin([values.mean() for values in losses]))
+        return replace(neighbours, share=SHARES[best]) if best > 0 else None
+
+    def _problem(self, X: Array, units: Units, spreads: Array, settings: Settings) -> Problem:
+        given = self.given
+        penalty = NOISE_PENALTIES[given.noise_penalty]()
+        if isinstance(given.noise_weight, str):
+            weight = defaults.noise_weight(X, self.kernel, units, spreads, penalty)
+            weight *= settings.threshold / defaults.RELATIVE_THRESHOLD
+        else:
+            weight = float(given.noise_weight) * units.width**penalty.degree
+        dictionary_penalty: FeaturePenalty | None = None
+        if given.dictionary_penalty is not None:
+            dictionary_penalty = DICTIONARY_PENALTIES[given.dictionary_penalty]()
+        return Problem(
+            kernel=self.kernel,
+            code_penalty=CODE_PENALTIES[given.code_penalty](),
+            code_weight=settings.code_weight,
+            noise_penalty=penalty,
+            noise_weight=weight,
+            dictionary_penalty=dictionary_penalty,
+            dictionary_weight=float(given.dictionary_weight),
+        )
+
+    def _engine(self, problem: Problem) -> Any:
+        order = self.given.order
+        possible = type(self.kernel) is RBF and isinstance(problem.code_penalty, L2)
+        if order == "single-pass" and not possible:
+            raise ValueError(
+                "order='single-pass' needs kernel='rbf' and code_penalty='l2'; use order='paper'."
+            )
+        return paper_order if order == "paper" or not possible else single_pass
