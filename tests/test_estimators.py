@@ -55,7 +55,7 @@ def test_parts_fit_together(curved):
 
 def test_fit_denoise_and_factorize_are_fit_and_denoise(curved):
     _, noisy = curved
-    model = RNLMF(20, random_state=0)
+    model = RNLMF(20, neighbors=0, random_state=0)
     together = model.fit_denoise(noisy)
     np.testing.assert_array_equal(together, model.denoise(noisy))
     result = factorize(noisy, 20, random_state=0)

@@ -146,6 +146,7 @@ class GridWalk:
     evaluate: Callable[[dict[str, float]], Array]
     axes: Mapping[str, Sequence[float]]
     table: dict[tuple[int, ...], Array] = field(default_factory=dict)
+    refused: set[tuple[int, int, int]] = field(default_factory=set)
 
     def point(self, index: tuple[int, ...]) -> dict[str, float]:
         return {name: values[i] for (name, values), i in zip(self.axes.items(), index, strict=True)}
@@ -156,7 +157,7 @@ class GridWalk:
         return float(self.table[index].mean())
 
     def run(self, start: tuple[int, ...]) -> tuple[int, ...]:
-        """Index of a point that is better than its neighbours."""
+        """Index of a point that is better than its neighbours, as far as they were tried."""
         best = start
         while True:
             before = best
@@ -167,10 +168,20 @@ class GridWalk:
                 return best
 
     def descend(self, index: tuple[int, ...], axis: int, direction: int) -> tuple[int, ...]:
-        """Step along one axis for as long as the loss falls."""
+        """Step along one axis for as long as the loss falls.
+
+        A step that was credibly bad from elsewhere on the grid is not tried again.
+        """
         while True:
             neighbour = self.neighbour(index, axis, direction)
-            if neighbour is None or self.mean_loss(neighbour) >= self.mean_loss(index):
+            if neighbour is None:
+                return index
+            step = (axis, index[axis], neighbour[axis])
+            if neighbour not in self.table and step in self.refused:
+                return index
+            if self.mean_loss(neighbour) >= self.mean_loss(index):
+                if self.credibly_worse(neighbour, index):
+                    self.refused.add(step)
                 return index
             index = neighbour
 
