@@ -1,4 +1,7 @@
-"""Time to a given error: against the plain engine, and to within 2% of the final error."""
+"""Time to a given error: against the plain engine, and to within 2% of the final error.
+
+The dictionary alone, without a second opinion of the neighbours, which would lower our errors further.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def plain_run(case: Case, dtype: Any) -> tuple[float, float]:
 
 def our_run(case: Case, **changes: Any) -> tuple[float, float, int]:
     """Error, time and iterations of fit and denoise, best of several."""
-    model = case.model(**changes)
+    model = case.model(neighbors=0.0, **changes)
     recovered: list[Any] = []
     time = min(seconds(lambda: recovered.append(model.fit_denoise(case.noisy))) for _ in range(REPEATS))
     return case.error(recovered[0]), time, model.n_iter_
@@ -67,7 +70,9 @@ def compare(case: Case) -> dict[str, Any]:
         "our error": final_error,
         "our error / plain error": final_error / plain_error,
         "plain time / time to its error": None if to_plain is None else plain_time / to_plain,
-        "the same, plain in float32": None if to_plain is None else single_time / to_plain,
+        "plain time in float32 / time to its error": None
+        if to_plain is None
+        else single_time / to_plain,
         "plain time / our time": plain_time / final_time,
         "time to within 2% / our time": None if to_final is None else to_final / final_time,
         "iterations": iterations,

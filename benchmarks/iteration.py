@@ -78,7 +78,7 @@ def products(n: int, m: int, d: int, dtype: Any, rows: int, run_map: Any) -> Cal
     return job
 
 
-def compare(n: int, m: int, d: int, repeats: int = 15) -> dict[str, float]:
+def compare(n: int, m: int, d: int, repeats: int = 6) -> dict[str, float]:
     """Times in float32 on one and two threads, in float64, without numba, and of the products."""
     iteration = make_iteration(n, m, d, np.float32)
     with threads(1, n) as one, threads(2, n) as two:

@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rnlmf.conventions import like, masked, report_fit
-from rnlmf.engine import Encoding
+from rnlmf.engine import Encoding, has_missing
 from rnlmf.kernels import KERNELS, Kernel
 from rnlmf.learning import Learner
 from rnlmf.penalties import CODE_PENALTIES, DICTIONARY_PENALTIES, L2, NOISE_PENALTIES
@@ -375,7 +375,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ensure_all_finite="allow-nan",
         )
         X = masked(X, mask)
-        if fitting:
+        if fitting and has_missing(X):
             empty = np.flatnonzero(np.all(np.isnan(X), axis=0))
             if len(empty):
                 raise ValueError(

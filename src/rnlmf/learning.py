@@ -19,13 +19,14 @@ from rnlmf.engine import (
     Samples,
     Units,
     default_threads,
+    has_missing,
     paper_order,
     single_pass,
     start,
 )
 from rnlmf.fitted_model import FittedModel
 from rnlmf.kernels import KERNELS, RBF, Kernel
-from rnlmf.neighbours import SHARES, Neighbours, reference_rows
+from rnlmf.neighbours import SHARES, Neighbours, reference_rows, scored_rows
 from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
@@ -154,7 +155,7 @@ class Learner:
         """Samples to ask for a second opinion, if one is wanted."""
         share = self.given.neighbors
         if share == "auto":
-            wanted = self.given.noise_penalty == "adaptive" or bool(np.isnan(X).any())
+            wanted = self.given.noise_penalty == "adaptive" or has_missing(X)
         else:
             wanted = share > 0.0
         if not wanted:
@@ -168,7 +169,7 @@ class Learner:
         neighbours = self.reference(X, model)
         if neighbours is None or self.given.neighbors != "auto":
             return neighbours and replace(neighbours, share=float(self.given.neighbors))
-        some = neighbours.observed[: selection.SCORED_SAMPLES]
+        some = neighbours.observed[: scored_rows(X.shape[1])]
         held_out = selection.HeldOut.scattered(some, np.random.RandomState(seed)).scored()
         if held_out.hidden.sum() < FEWEST_HIDDEN:
             return None

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics.pairwise import euclidean_distances, nan_euclidean_distances
 
-from rnlmf.engine import Encoding, Units
-from rnlmf.selection import HeldOut
+from rnlmf.engine import Encoding, Units, has_missing
+from rnlmf.selection import SCORED_SAMPLES, HeldOut
 
 Array = npt.NDArray[Any]
 
@@ -37,6 +37,11 @@ NEAREST = 1e-12
 def reference_rows(n_samples: int) -> slice:
     """Training samples that are kept."""
     return slice(None, None, -(-n_samples // REFERENCE_SAMPLES))
+
+
+def scored_rows(n_features: int) -> int:
+    """Samples of which entries are hidden to choose the share: some thousand entries are enough."""
+    return int(np.clip(50_000 // n_features, 250, SCORED_SAMPLES))
 
 
 def same_sample(X: Array, others: Array) -> Array:
@@ -69,9 +74,9 @@ class Neighbours:
 
         A sample is no neighbour of itself: one that agrees with `X` in every value is passed over.
         """
-        missing = np.isnan(X)
-        if missing.any() or np.isnan(self.denoised).any():
-            squares = nan_euclidean_distances(np.where(missing, np.nan, Y), self.denoised, squared=True)
+        if has_missing(X) or has_missing(self.denoised):
+            gappy = np.where(np.isnan(X), np.nan, Y)
+            squares = nan_euclidean_distances(gappy, self.denoised, squared=True)
             squares[np.isnan(squares)] = np.inf
         else:
             squares = euclidean_distances(Y, self.denoised, squared=True)

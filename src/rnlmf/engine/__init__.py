@@ -9,7 +9,7 @@ Read in this order: :mod:`~rnlmf.engine.problem` (what is minimised), :mod:`~rnl
 from rnlmf.engine.corruption import Corruption
 from rnlmf.engine.encode import Encoding, encode
 from rnlmf.engine.problem import Callback, Fit, IterationInfo, Options, Problem
-from rnlmf.engine.samples import Samples, Units, default_threads
+from rnlmf.engine.samples import Samples, Units, default_threads, has_missing
 
 __all__ = [
     "Callback",
@@ -23,4 +23,5 @@ __all__ = [
     "Units",
     "default_threads",
     "encode",
+    "has_missing",
 ]

@@ -28,6 +28,11 @@ BLOCK_BYTES = 3 << 19
 GROUP_ROWS = 512
 
 
+def has_missing(X: Array) -> bool:
+    """Whether any value is NaN, without an array of the data's size."""
+    return bool(np.isnan(np.min(X, initial=0.0)))
+
+
 @dataclass(frozen=True)
 class Units:
     """The map between the caller's units and the engine's; a missing value starts from `fill`."""
@@ -63,7 +68,7 @@ class Samples:
     @classmethod
     def of(cls, X: Array, units: Units) -> Samples:
         """Samples in which NaN is a missing value."""
-        return cls(X, units, missing=bool(np.isnan(np.min(X, initial=0.0))))
+        return cls(X, units, missing=has_missing(X))
 
     @property
     def shape(self) -> tuple[int, int]:
