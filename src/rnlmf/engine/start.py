@@ -35,12 +35,23 @@ def length_scale(X: Array, kernel: Kernel, scale: float, rng: np.random.RandomSt
     return scale * size or 1.0
 
 
+def feature_means(X: Array) -> Array:
+    """Mean of the values that every feature has, chunk by chunk: ``nanmean`` would copy the data."""
+    sums, counts = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for start in range(0, len(X), CHUNK_ROWS):
+        chunk = X[start : start + CHUNK_ROWS]
+        counts += np.sum(~np.isnan(chunk), axis=0)
+        sums += np.nansum(chunk, axis=0, dtype=np.float64)
+    means: Array = sums / counts
+    return means
+
+
 def data_units(X: Array, kernel: Kernel, width: float) -> Units:
     """Centre and width; a kernel that is not stationary has its own origin.
 
     Missing values start from the mean.
     """
-    means = np.nanmean(X, axis=0, dtype=np.float64)
+    means = feature_means(X)
     center = means if kernel.stationary else np.zeros(X.shape[1])
     center = center.astype(X.dtype)
     return Units(center, width, fill=((means - center) / width).astype(X.dtype))
@@ -48,7 +59,7 @@ def data_units(X: Array, kernel: Kernel, width: float) -> Units:
 
 def spread(X: Array, units: Units) -> Array:
     """Standard deviation of every feature about its mean, in the engine's units."""
-    means = np.nanmean(X, axis=0, dtype=np.float64)
+    means = feature_means(X)
     squares, counts = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for start in range(0, len(X), CHUNK_ROWS):
         deviations = (X[start : start + CHUNK_ROWS] - means) / units.width
@@ -66,6 +77,6 @@ def random_dictionary(
     ``N(0, 1)``, as in the paper, is far off data of another scale; samples as atoms are often
     corrupted ones, and stay so.
     """
-    means = (np.nanmean(X, axis=0, dtype=np.float64) - units.center) / units.width
+    means = (feature_means(X) - units.center) / units.width
     atoms: Array = means + spreads * rng.standard_normal((n_atoms, X.shape[1]))
     return atoms
