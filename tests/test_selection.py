@@ -9,7 +9,8 @@ from rnlmf.selection import GridWalk, HeldOut, confidence, losses, related_featu
 def test_losses_are_bounded_and_free_of_scale(rng):
     predicted, observed = rng.standard_normal((2, 100))
     values = losses(predicted, observed, 1.0)
-    assert np.all((values >= 0.0) & (values < 1.0))
+    assert np.all((values >= 0.0) & (values <= 1.0))
+    assert losses(np.array([1e9]), np.zeros(1), 1.0) == [1.0]
     np.testing.assert_allclose(losses(5 * predicted, 5 * observed, 5.0), values)
 
 

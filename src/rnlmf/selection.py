@@ -3,9 +3,11 @@
 Groups of related entries are hidden, treated as missing, and predicted. Part of what was hidden is
 itself corrupted, so residuals ``r`` are scored robustly, by the mean of
 
-    r^2 / (r^2 + (0.3 s)^2)              (Geman and McClure 1987),
+    min(|r| / (2 s), 1),
 
-with ``s`` the data's standard deviation: a corrupted entry costs at most 1, whatever its size.
+with ``s`` the data's standard deviation: a corrupted entry costs at most 1, whatever its size, and the
+cost of a clean one grows with its distance all the way. A loss that is flat from a fraction of ``s`` on
+would, where no model predicts well (handwriting), prefer one that is often exact and otherwise far off.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ HIDDEN_SHARE = 0.05
 # in groups (an occluded region): were a single entry hidden, the corrupted ones around it would give it
 # away, and a model that keeps corruptions would be rewarded.
 GROUP_SHARE = 0.25
-ROBUST_WIDTH = 0.3
+# Residuals beyond so many standard deviations of the data are all as bad.
+LARGEST_RESIDUAL = 2.0
 # Samples that are predicted, and samples that are fitted to; more do not change a choice.
 SCORED_SAMPLES = 2000
 FITTED_SAMPLES = 20_000
@@ -46,8 +49,8 @@ def spread_of(X: Array) -> float:
 
 def losses(predicted: Array, observed: Array, spread: float) -> Array:
     """Robust loss of every entry, between 0 and 1."""
-    squares = ((predicted.astype(np.float64) - observed) / (ROBUST_WIDTH * spread or 1.0)) ** 2
-    scores: Array = squares / (1.0 + squares)
+    sizes = np.abs(predicted.astype(np.float64) - observed) / (LARGEST_RESIDUAL * spread or 1.0)
+    scores: Array = np.minimum(sizes, 1.0)
     return scores
 
 

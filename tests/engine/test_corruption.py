@@ -1,11 +1,20 @@
 import numpy as np
 import pytest
 
-from rnlmf.engine.corruption import LARGEST_RELEASE, Corruption, due, effective_counts, noise_of
+from rnlmf.engine.corruption import (
+    KNEE,
+    LARGEST_RELEASE,
+    Corruption,
+    NoiseSums,
+    due,
+    effective_counts,
+    noise_of,
+)
 
 
 def corruption_of(counts, observed=100):
-    return Corruption.of_counts(1.0, counts, np.full(len(counts), observed))
+    sums = NoiseSums(counts.sum(), counts.sum(), int(counts.sum()))
+    return Corruption.of_data(sums, counts, np.full(len(counts), observed))
 
 
 def test_noise_is_zero_for_rounding_and_missing_values():
@@ -44,3 +53,18 @@ def test_release_falls_with_the_count_and_is_of_the_sample_alone(rng):
 @pytest.mark.parametrize(("iteration", "expected"), [(0, False), (30, True), (31, False), (35, True)])
 def test_looks(iteration, expected):
     assert due(iteration) is expected
+
+
+@pytest.mark.parametrize(("noisy", "widening"), [(0.0, 1.0), (0.25, 2.0), (0.5, np.inf), (0.9, np.inf)])
+def test_knee_widens_as_noise_is_less_sparse(noisy, widening):
+    assert Corruption(2.0, noisy, 0.1, 1.0).knee == pytest.approx(2.0 * KNEE * widening)
+
+
+def test_sums_give_size_and_share(rng):
+    noise = np.where(rng.random((50, 20)) < 0.2, 3.0, 0.0)
+    sums = NoiseSums.of(noise)
+    assert sums.size == pytest.approx(3.0)
+    observed = np.full(50, 20)
+    corruption = Corruption.of_data(sums, effective_counts(noise, sums.size), observed)
+    assert corruption.noisy == pytest.approx(np.mean(noise > 0))
+    assert corruption.rate == pytest.approx(np.mean(noise > 0))

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from rnlmf.engine.corruption import effective_counts, noise_of
+from rnlmf.engine.corruption import NoiseSums, effective_counts, noise_of
 from rnlmf.engine.rows import LEAST_WEIGHT
 from rnlmf.engine.samples import Samples
 from rnlmf.penalties import L1, L2, L21, MinimaxConcave, Penalty
@@ -88,8 +88,8 @@ class Arithmetic(Protocol):
         turned against its velocity.
         """
 
-    def noise_sums(self, X: Array, Y: Array) -> tuple[float, float]:
-        """Sums of the noise's sizes and of their squares, for :mod:`rnlmf.engine.corruption`."""
+    def noise_sums(self, X: Array, Y: Array) -> NoiseSums:
+        """What :mod:`rnlmf.engine.corruption` sums of the noise."""
 
     def noise_counts(self, X: Array, Y: Array, size: float) -> Array:
         """Effective numbers ``o_i`` of corrupted entries, given the size of a typical corruption."""
@@ -146,9 +146,8 @@ class NumpyArithmetic:
         np.copyto(Y, new)
         return loss, noise
 
-    def noise_sums(self, X: Array, Y: Array) -> tuple[float, float]:
-        E = noise_of(self.units.load(X, self.X[: len(Y)]), Y)
-        return float(E.sum(dtype=np.float64)), float(np.vdot(E, E))
+    def noise_sums(self, X: Array, Y: Array) -> NoiseSums:
+        return NoiseSums.of(noise_of(self.units.load(X, self.X[: len(Y)]), Y))
 
     def noise_counts(self, X: Array, Y: Array, size: float) -> Array:
         return effective_counts(noise_of(self.units.load(X, self.X[: len(Y)]), Y), size)

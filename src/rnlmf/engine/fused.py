@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnlmf.engine.arithmetic import VELOCITY_STEPS, Motion
-from rnlmf.engine.corruption import ROUNDING
+from rnlmf.engine.corruption import ROUNDING, NoiseSums
 from rnlmf.engine.rows import LEAST_WEIGHT
 from rnlmf.engine.samples import Samples
 from rnlmf.penalties import L1, L2, L21, MinimaxConcave, Penalty
@@ -158,21 +158,26 @@ def _move(  # type: ignore[no-untyped-def]
 def _noise_sums(X, center, inverse_width, Y, rounding):  # type: ignore[no-untyped-def]
     n, m = Y.shape
     zero = Y.dtype.type(0)
+    one = Y.dtype.type(1)
     total = 0.0
     squares = 0.0
+    entries = 0
     for i in range(n):
         row_total = zero
         row_squares = zero
+        row_entries = zero
         for j in range(m):
             x = (X[i, j] - center[j]) * inverse_width
             size = abs(x - Y[i, j])
             # False where a value is missing.
-            size = size if size > rounding * max(abs(x), Y.dtype.type(1)) else zero
+            size = size if size > rounding * max(abs(x), one) else zero
             row_total += size
             row_squares += size * size
+            row_entries += one if size > zero else zero
         total += row_total
         squares += row_squares
-    return total, squares
+        entries += int(row_entries)
+    return total, squares, entries
 
 
 @compiled
@@ -251,9 +256,8 @@ class FusedArithmetic:
         )
         return float(loss), float(noise)
 
-    def noise_sums(self, X: Array, Y: Array) -> tuple[float, float]:
-        total, squares = _noise_sums(X, self.center, self.inverse_width, Y, self.rounding)
-        return float(total), float(squares)
+    def noise_sums(self, X: Array, Y: Array) -> NoiseSums:
+        return NoiseSums(*_noise_sums(X, self.center, self.inverse_width, Y, self.rounding))
 
     def noise_counts(self, X: Array, Y: Array, size: float) -> Array:
         counts = np.empty(len(Y))

@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnlmf.engine.corruption import SETTLED, Corruption, due, effective_counts, noise_of
+from rnlmf.engine.corruption import (
+    SETTLED,
+    Corruption,
+    NoiseSums,
+    due,
+    effective_counts,
+    noise_of,
+)
 from rnlmf.engine.dictionary import (
     DictionaryStep,
     Statistics,
@@ -129,9 +136,9 @@ class Iterate:
         E = noise_of(self.X, self.Y)
         if not E.any():
             return None
-        size = float(np.vdot(E, E) / E.sum())
-        counts, observed = effective_counts(E, size), self.samples.observed(slice(None))
-        corruption = Corruption.of_counts(size, counts, observed)
+        sums = NoiseSums.of(E)
+        counts, observed = effective_counts(E, sums.size), self.samples.observed(slice(None))
+        corruption = Corruption.of_data(sums, counts, observed)
         self.release = corruption.release(counts, observed)
         self.problem = replace(self.problem, noise_penalty=MinimaxConcave(corruption.knee))
         return corruption

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnlmf.engine.arithmetic import Motion, choose_arithmetic
-from rnlmf.engine.corruption import SETTLED, Corruption, due
+from rnlmf.engine.corruption import SETTLED, Corruption, NoiseSums, due
 from rnlmf.engine.dictionary import (
     DictionaryStep,
     Statistics,
@@ -166,29 +166,28 @@ class Passes:
         """Corruption in the noise found so far (None without noise); sets the samples' release."""
         samples, motion = self.samples, self.motion
 
-        def sums(group: list[slice]) -> tuple[float, float]:
+        def add(group: list[slice]) -> list[NoiseSums]:
             noise_sums = self.workspace.arithmetic.noise_sums
-            parts = [noise_sums(samples.X[rows], motion.Y[rows]) for rows in group]
-            return sum(total for total, _ in parts), sum(squares for _, squares in parts)
+            return [noise_sums(samples.X[rows], motion.Y[rows]) for rows in group]
 
         def all_groups() -> Iterator[list[slice]]:
             return groups(samples.shape[0], self.rows)
 
-        total, squares = map(sum, zip(*run_map(sums, all_groups()), strict=True))
-        if not total > 0.0:
+        blocks = [block for group in run_map(add, all_groups()) for block in group]
+        sums = NoiseSums(*map(sum, zip(*blocks, strict=True)))
+        if not sums.total > 0.0:
             return None
-        size = squares / total
 
         def count(group: list[slice]) -> list[tuple[Array, Array]]:
             counts = self.workspace.arithmetic.noise_counts
             return [
-                (counts(samples.X[rows], motion.Y[rows], size), samples.observed(rows))
+                (counts(samples.X[rows], motion.Y[rows], sums.size), samples.observed(rows))
                 for rows in group
             ]
 
         parts = [part for group in run_map(count, all_groups()) for part in group]
         counts, observed = (np.concatenate(list(column)) for column in zip(*parts, strict=True))
-        corruption = Corruption.of_counts(size, counts, observed)
+        corruption = Corruption.of_data(sums, counts, observed)
         motion.release[...] = corruption.release(counts, observed)
         return corruption
 
