@@ -69,4 +69,4 @@ from rnlmf import select
 base = RNLMF(kernel_scale=1.0, noise_weight="scale", random_state=0)
 found = select(noisy, base, {"n_components": list(atoms)}, random_state=0)
 for row in found.table:
-    print(f"{row['n_components']:3d} atoms: loss {row['loss']:.4f}")
+    print(f"{row['n_components']:3d} atoms: distance {row['distance']:.4f}")

@@ -3,15 +3,30 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from rnlmf import RNLMF, held_out_score, select
-from rnlmf.selection import GridWalk, HeldOut, confidence, losses, related_features
+from rnlmf.selection import HeldOut, confidence, distance, missed, near, related_features
 
 
-def test_losses_are_bounded_and_free_of_scale(rng):
-    predicted, observed = rng.standard_normal((2, 100))
-    values = losses(predicted, observed, 1.0)
+@pytest.mark.parametrize("loss", [distance, lambda r, spread: missed(r, near(r, spread))])
+def test_losses_are_bounded_and_free_of_scale(loss, rng):
+    residuals = np.append(rng.standard_normal(100), 1e9)
+    values = loss(residuals, 1.0)
     assert np.all((values >= 0.0) & (values <= 1.0))
-    assert losses(np.array([1e9]), np.zeros(1), 1.0) == [1.0]
-    np.testing.assert_allclose(losses(5 * predicted, 5 * observed, 5.0), values)
+    assert values[-1] == pytest.approx(1.0)
+    np.testing.assert_allclose(loss(5 * residuals, 5.0), values)
+
+
+def test_near_follows_the_residuals_only_where_most_are_large(rng):
+    residuals = rng.standard_normal(1000)
+    assert near(0.01 * residuals, 1.0) == 0.3
+    assert near(np.where(rng.random(1000) < 0.3, 100.0, 0.01 * residuals), 1.0) == 0.3
+    assert near(residuals, 1.0) == pytest.approx(3 * np.median(np.abs(residuals)))
+
+
+def test_distance_prefers_the_model_that_is_less_far_off(rng):
+    steady = np.full(1000, 0.5)
+    exact_or_far = np.where(rng.random(1000) < 0.6, 0.0, 1.5)
+    assert distance(steady, 1.0).mean() < distance(exact_or_far, 1.0).mean()
+    assert missed(steady, 0.3).mean() > missed(exact_or_far, 0.3).mean()
 
 
 def test_held_out_entries_are_a_share_in_groups(rng):
@@ -36,31 +51,6 @@ def test_related_features_are_correlated(rng):
     order = related_features(X, np.random.RandomState(0))
     np.testing.assert_array_equal(order[:, 0], np.arange(4))
     assert order[0, 1] == 2
-
-
-def test_walk_finds_the_minimum_of_a_valley_and_tries_nothing_twice():
-    tried = []
-
-    def evaluate(point):
-        tried.append(tuple(point.values()))
-        return np.full(3, (point["a"] - 4.0) ** 2 + (point["b"] - 1.0) ** 2)
-
-    walk = GridWalk(evaluate, {"a": [1.0, 2.0, 4.0, 8.0], "b": [1.0, 2.0, 3.0]})
-    best = walk.run((1, 1))
-    assert walk.point(best) == {"a": 4.0, "b": 1.0}
-    assert len(tried) == len(set(tried)) < 12
-
-
-def test_a_larger_value_is_taken_where_it_is_not_credibly_worse(rng):
-    noise = rng.random(400)
-    worse = {1.0: 0.0, 2.0: 0.001, 4.0: 0.5}
-
-    def evaluate(point):
-        return rng.permutation(noise) + worse[point["a"]]
-
-    walk = GridWalk(evaluate, {"a": [1.0, 2.0, 4.0]})
-    assert walk.cautious((0,), "a") == (1,)
-    assert walk.cautious((2,), "a") == (2,)
 
 
 def test_scattered_entries_are_single_and_scored_samples_have_some(rng):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_array
 
 from rnlmf.engine import Units, start
+from rnlmf.grid_walk import Axis
 from rnlmf.kernels import Kernel
 from rnlmf.penalties import L2, L21, Penalty
 
@@ -31,17 +32,10 @@ class Settings:
     code_weight: float = 1e-2
 
 
-class Axis(NamedTuple):
-    """Values to choose from, and where the search starts."""
-
-    values: tuple[float, ...]
-    start: int
-
-
 AXES = {
-    "kernel_scale": Axis((0.5, 1.0, 2.0), 1),
-    "threshold": Axis((0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6), 2),
-    "code_weight": Axis((1e-4, 1e-3, 1e-2, 1e-1), 2),
+    "kernel_scale": Axis((0.5, 1.0, 2.0), 1, "distance"),
+    "code_weight": Axis((1e-4, 1e-3, 1e-2, 1e-1), 2, "distance"),
+    "threshold": Axis((0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6), 2, "missed"),
 }
 
 

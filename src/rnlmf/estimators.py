@@ -113,8 +113,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     noise_weight_, kernel_scale_, code_weight_, neighbors_ : float
         Values in use.
     selection_ : list of dict
-        What was tried for the parameters that are "auto", with the robust loss of held-out entries,
-        best first; empty where there was nothing to choose, or too few entries.
+        What was tried for the parameters that are "auto", with the losses of held-out entries
+        (:mod:`rnlmf.selection`), best first; empty where there was nothing to choose, or too few
+        entries.
     selection_confidence_ : float or None
         How often the chosen values are the best when the held-out entries are redrawn.
     objective_ : array

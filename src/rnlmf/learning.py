@@ -25,6 +25,7 @@ from rnlmf.engine import (
     start,
 )
 from rnlmf.fitted_model import FittedModel
+from rnlmf.grid_walk import GridWalk
 from rnlmf.kernels import KERNELS, RBF, Kernel
 from rnlmf.neighbours import SHARES, Neighbours, reference_rows, scored_rows
 from rnlmf.penalties import (
@@ -127,29 +128,39 @@ class Learner:
         if held_out is None or held_out.hidden.sum() < FEWEST_HIDDEN:
             return Choice(settings)
         scored, spread = held_out.scored(), selection.spread_of(X)
+        width: float | None = None
 
-        def evaluate(point: dict[str, float]) -> Array:
+        def evaluate(point: dict[str, float]) -> dict[str, Array]:
+            nonlocal width
             model, _ = self.learn(held_out.samples, replace(settings, **point), seed)
             encoding = self.encode(model, scored.samples, with_codes=False)
             assert encoding.filled is not None
             neighbours = self.reference(held_out.samples, model)
             if neighbours is None:
-                return scored.losses_of(model.units.to_data(encoding.filled), spread)
-            return min(neighbours.losses(scored, encoding, model.units, spread), key=np.mean)
+                residuals = [scored.residuals(model.units.to_data(encoding.filled))]
+            else:
+                residuals = neighbours.residuals(scored, encoding, model.units)
+            if width is None:
+                # The first point's, for all.
+                width = selection.near(residuals[0], spread)
+            losses = {
+                "distance": [selection.distance(r, spread) for r in residuals],
+                "missed": [selection.missed(r, width) for r in residuals],
+            }
+            return {name: scored.by_sample(min(of, key=np.mean)) for name, of in losses.items()}
 
-        walk = selection.GridWalk(evaluate, {name: axis.values for name, axis in axes.items()})
-        best = walk.run(tuple(axis.start for axis in axes.values()))
+        walk = GridWalk(evaluate, axes)
+        best = walk.run()
         # Where several thresholds predict alike, the largest alters the data least.
         taken = walk.cautious(best, "threshold") if "threshold" in axes else best
         found = walk.point(taken)
         if "threshold" in axes and taken == best:
             found["threshold"] = walk.between(best, "threshold")
-        tried = ({**walk.point(i), "loss": walk.mean_loss(i)} for i in walk.table)
-        return Choice(
-            replace(settings, **found),
-            sorted(tried, key=lambda row: row["loss"]),
-            selection.confidence(list(walk.table.values()), list(walk.table).index(best), rng),
-        )
+        tried = [
+            {**walk.point(i), **{name: float(loss.mean()) for name, loss in walk.table[i].items()}}
+            for i in walk.ranking(best)
+        ]
+        return Choice(replace(settings, **found), tried, walk.confidence(best, rng))
 
     def reference(self, X: Array, model: FittedModel) -> Neighbours | None:
         """Samples to ask for a second opinion, if one is wanted."""
@@ -175,8 +186,8 @@ class Learner:
             return None
         encoding = self.encode(model, held_out.samples, with_codes=False)
         spread = selection.spread_of(X)
-        losses = neighbours.losses(held_out, encoding, model.units, spread)
-        best = int(np.argmin([values.mean() for values in losses]))
+        residuals = neighbours.residuals(held_out, encoding, model.units)
+        best = int(np.argmin([selection.distance(r, spread).mean() for r in residuals]))
         return replace(neighbours, share=SHARES[best]) if best > 0 else None
 
     def _problem(self, X: Array, units: Units, spreads: Array, settings: Settings) -> Problem:

@@ -99,9 +99,9 @@ class Neighbours:
         mixed: Array = np.where(np.isnan(q), P, P + P.dtype.type(self.share) * (q - P))
         return mixed
 
-    def losses(self, held_out: HeldOut, encoding: Encoding, units: Units, spread: float) -> list[Array]:
-        """Losses of scored samples for every share; `encoding` has the model's own predictions."""
+    def residuals(self, held_out: HeldOut, encoding: Encoding, units: Units) -> list[Array]:
+        """Of hidden entries, for every share; `encoding` has the model's own predictions."""
         assert encoding.filled is not None
         P, q = encoding.filled, self.predict(held_out.samples, encoding.filled)
         q = np.where(np.isnan(q), P, q)
-        return [held_out.losses_of(units.to_data(P + a * (q - P)), spread) for a in SHARES]
+        return [held_out.residuals(units.to_data(P + a * (q - P))) for a in SHARES]

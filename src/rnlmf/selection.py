@@ -1,20 +1,22 @@
 """Choosing parameters without ground truth: predict entries that were held out.
 
 Groups of related entries are hidden, treated as missing, and predicted. Part of what was hidden is
-itself corrupted, so residuals ``r`` are scored robustly, by the mean of
+itself corrupted, so residuals ``r`` are scored by losses that no entry can raise by more than 1: with
+``s`` the data's standard deviation, the means of
 
-    min(|r| / (2 s), 1),
+    distance    min(|r| / (2 s), 1)
+    missed      r^2 / (r^2 + h^2),  h = max(0.3 s, 3 median |r|)         (Geman and McClure 1987).
 
-with ``s`` the data's standard deviation: a corrupted entry costs at most 1, whatever its size, and the
-cost of a clean one grows with its distance all the way. A loss that is flat from a fraction of ``s`` on
-would, where no model predicts well (handwriting), prefer one that is often exact and otherwise far off.
+The first says how far predictions are off; it tells a good model from one that is often exact and
+otherwise far off. The second hardly looks at what is far off, and so at corrupted entries; it tells
+fine differences, such as those that the threshold of the noise makes.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +27,8 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from rnlmf.grid_walk import redraws
+
 Array = npt.NDArray[Any]
 
 HIDDEN_SHARE = 0.05
@@ -32,12 +36,14 @@ HIDDEN_SHARE = 0.05
 # in groups (an occluded region): were a single entry hidden, the corrupted ones around it would give it
 # away, and a model that keeps corruptions would be rewarded.
 GROUP_SHARE = 0.25
-# Residuals beyond so many standard deviations of the data are all as bad.
+# Distance: residuals beyond so many standard deviations of the data are all as bad.
 LARGEST_RESIDUAL = 2.0
+# Missed: half a miss is at this multiple of the data's spread, or of the median residual.
+NEAR_SPREAD = 0.3
+NEAR_MEDIAN = 3.0
 # Samples that are predicted, and samples that are fitted to; more do not change a choice.
 SCORED_SAMPLES = 2000
 FITTED_SAMPLES = 20_000
-BOOTSTRAPS = 200
 
 
 def spread_of(X: Array) -> float:
@@ -47,11 +53,23 @@ def spread_of(X: Array) -> float:
     return magnitude * float(np.sqrt(np.nanvar(Z / magnitude, axis=0).mean()))
 
 
-def losses(predicted: Array, observed: Array, spread: float) -> Array:
-    """Robust loss of every entry, between 0 and 1."""
-    sizes = np.abs(predicted.astype(np.float64) - observed) / (LARGEST_RESIDUAL * spread or 1.0)
-    scores: Array = np.minimum(sizes, 1.0)
-    return scores
+def distance(residuals: Array, spread: float) -> Array:
+    """How far every prediction is off, between 0 and 1."""
+    losses: Array = np.minimum(np.abs(residuals) / (LARGEST_RESIDUAL * spread or 1.0), 1.0)
+    return losses
+
+
+def near(residuals: Array, spread: float) -> float:
+    """``h``."""
+    typical = float(np.median(np.abs(residuals))) if residuals.size else 0.0
+    return max(NEAR_SPREAD * spread, NEAR_MEDIAN * typical)
+
+
+def missed(residuals: Array, width: float) -> Array:
+    """Whether predictions are not near, between 0 and 1."""
+    squares = (residuals / (width or 1.0)) ** 2
+    losses: Array = squares / (1.0 + squares)
+    return losses
 
 
 def related_features(X: Array, rng: np.random.RandomState) -> Array:
@@ -113,125 +131,29 @@ class HeldOut:
         rows = rows[:: -(-len(rows) // SCORED_SAMPLES) or 1]
         return HeldOut(self.samples[rows], self.hidden[rows], self.truth[rows])
 
-    def losses(self, denoise: Callable[[Array], Array]) -> Array:
-        """Mean losses of the predictions of hidden entries, for each of the scored samples."""
+    def distances(self, denoise: Callable[[Array], Array]) -> Array:
+        """Mean distance of the predictions of hidden entries, for each of the scored samples."""
         some = self.scored()
-        return some.losses_of(denoise(some.samples), spread_of(self.truth))
+        residuals = some.residuals(denoise(some.samples))
+        return some.by_sample(distance(residuals, spread_of(self.truth)))
 
-    def losses_of(self, predicted: Array, spread: float) -> Array:
-        """The same of given predictions. Entries of a sample are related; samples hardly are."""
-        values = losses(predicted[self.hidden], self.truth[self.hidden], spread)
+    def residuals(self, predicted: Array) -> Array:
+        """Of the predictions of the hidden entries."""
+        difference: Array = predicted[self.hidden].astype(np.float64) - self.truth[self.hidden]
+        return difference
+
+    def by_sample(self, losses: Array) -> Array:
+        """Means over a sample's hidden entries, which are related; samples hardly are."""
         rows = np.nonzero(self.hidden)[0]
-        means: Array = np.bincount(rows, values) / np.bincount(rows)
+        means: Array = np.bincount(rows, losses) / np.bincount(rows)
         return means
 
 
 def confidence(table: Sequence[Array], chosen: int, rng: np.random.RandomState) -> float:
     """How often the chosen candidate has the lowest mean loss when the scored samples are redrawn."""
     stacked = np.stack(table)
-    n = stacked.shape[1]
-    draws = rng.multinomial(n, np.full(n, 1.0 / n), size=BOOTSTRAPS)
-    return float(np.mean(np.argmin(stacked @ draws.T, axis=0) == chosen))
-
-
-@dataclass
-class GridWalk:
-    """Search on a grid from a start, one axis after the other, step by step, while the loss falls.
-
-    Parameters
-    ----------
-    evaluate : callable
-        Losses of a point.
-    axes : dict of str to sequence of float
-        Values of every parameter, in order; axes are searched in this order.
-    """
-
-    evaluate: Callable[[dict[str, float]], Array]
-    axes: Mapping[str, Sequence[float]]
-    table: dict[tuple[int, ...], Array] = field(default_factory=dict)
-    refused: set[tuple[int, int, int]] = field(default_factory=set)
-
-    def point(self, index: tuple[int, ...]) -> dict[str, float]:
-        return {name: values[i] for (name, values), i in zip(self.axes.items(), index, strict=True)}
-
-    def mean_loss(self, index: tuple[int, ...]) -> float:
-        if index not in self.table:
-            self.table[index] = self.evaluate(self.point(index))
-        return float(self.table[index].mean())
-
-    def run(self, start: tuple[int, ...]) -> tuple[int, ...]:
-        """Index of a point that is better than its neighbours, as far as they were tried."""
-        best = start
-        while True:
-            before = best
-            for axis in range(len(self.axes)):
-                for direction in (-1, 1):
-                    best = self.descend(best, axis, direction)
-            if best == before:
-                return best
-
-    def descend(self, index: tuple[int, ...], axis: int, direction: int) -> tuple[int, ...]:
-        """Step along one axis for as long as the loss falls.
-
-        A step that was credibly bad from elsewhere on the grid is not tried again.
-        """
-        while True:
-            neighbour = self.neighbour(index, axis, direction)
-            if neighbour is None:
-                return index
-            step = (axis, index[axis], neighbour[axis])
-            if neighbour not in self.table and step in self.refused:
-                return index
-            if self.mean_loss(neighbour) >= self.mean_loss(index):
-                if self.credibly_worse(neighbour, index):
-                    self.refused.add(step)
-                return index
-            index = neighbour
-
-    def neighbour(self, index: tuple[int, ...], axis: int, direction: int) -> tuple[int, ...] | None:
-        """The next point along an axis, if there is one."""
-        moved = index[axis] + direction
-        if not 0 <= moved < len(list(self.axes.values())[axis]):
-            return None
-        return (*index[:axis], moved, *index[axis + 1 :])
-
-    def cautious(self, best: tuple[int, ...], name: str) -> tuple[int, ...]:
-        """The point with the largest value of a parameter that is not credibly worse than the best.
-
-        Credibly: the losses differ by more than the standard error of their difference. The end of
-        the axis is tried first, then the next values, one by one.
-        """
-        axis = list(self.axes).index(name)
-        end = (*best[:axis], len(self.axes[name]) - 1, *best[axis + 1 :])
-        if not self.credibly_worse(end, best):
-            return end
-        point = best
-        while (larger := self.neighbour(point, axis, 1)) is not None:
-            if self.credibly_worse(larger, best):
-                break
-            point = larger
-        return point
-
-    def credibly_worse(self, index: tuple[int, ...], best: tuple[int, ...]) -> bool:
-        excess = self.mean_loss(index) - self.mean_loss(best)
-        difference = self.table[index] - self.table[best]
-        return excess > float(difference.std()) / len(difference) ** 0.5
-
-    def between(self, best: tuple[int, ...], name: str) -> float:
-        """Value of a parameter at the vertex of the parabola through the best point's neighbours.
-
-        In the logarithm of the value; it costs no further evaluation, and stays within half a step.
-        """
-        axis = list(self.axes).index(name)
-        values = self.axes[name]
-        sides = [self.neighbour(best, axis, direction) for direction in (-1, 1)]
-        if None in sides:
-            return values[best[axis]]
-        low, middle, high = (self.mean_loss(i) for i in (sides[0], best, sides[1]) if i is not None)
-        curvature = low - 2.0 * middle + high
-        shift = 0.5 * (low - high) / curvature if curvature > 0.0 else 0.0
-        side = values[best[axis] + (1 if shift > 0.0 else -1)]
-        return float(values[best[axis]] * (side / values[best[axis]]) ** min(abs(shift), 0.5))
+    draws = redraws(stacked.shape[1], rng)
+    return float(np.mean(np.argmin(stacked @ draws, axis=0) == chosen))
 
 
 class Selection(NamedTuple):
@@ -242,7 +164,7 @@ class Selection(NamedTuple):
     estimator : estimator
         Fitted to all entries with the parameters of the lowest loss.
     table : list of dict
-        Parameters and mean loss of every candidate, best first.
+        Parameters and mean distance of the predictions of every candidate, best first.
     confidence : float
         How often the chosen one is best when the hidden entries are redrawn.
     """
@@ -252,11 +174,11 @@ class Selection(NamedTuple):
     confidence: float
 
 
-def _candidate_losses(estimator: Any, parameters: dict[str, Any], held_out: HeldOut) -> Array:
+def _candidate_distances(estimator: Any, parameters: dict[str, Any], held_out: HeldOut) -> Array:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = clone(estimator).set_params(**parameters).fit(held_out.samples)
-        return held_out.losses(model.denoise)
+        return held_out.distances(model.denoise)
 
 
 def select(
@@ -313,7 +235,7 @@ def select(
     if not held_out.hidden.any():
         raise ValueError("X has too few entries to hold any out; raise hidden_share.")
     candidates = list(ParameterGrid(param_grid))
-    jobs = (delayed(_candidate_losses)(estimator, candidate, held_out) for candidate in candidates)
+    jobs = (delayed(_candidate_distances)(estimator, candidate, held_out) for candidate in candidates)
     results = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     if progress:
         from rich.progress import track
@@ -323,16 +245,16 @@ def select(
     means = [float(entry.mean()) for entry in found]
     order = np.argsort(means, kind="stable")
     best = int(order[0])
-    table = [{**candidates[i], "loss": means[i]} for i in order]
+    table = [{**candidates[i], "distance": means[i]} for i in order]
     model = clone(estimator).set_params(**candidates[best]).fit(X)
     return Selection(model, table, confidence(found, best, rng))
 
 
 def held_out_score(estimator: Any, X: Any, y: Any = None) -> float:
-    """Scorer for ``GridSearchCV`` and the like: minus the robust loss of held-out entries of `X`.
+    """Scorer for ``GridSearchCV`` and the like: minus the distance to held-out entries of `X`.
 
     The entries are chosen in the same way at every call, so that candidates are compared on the same.
     """
     data = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
     held_out = HeldOut.draw(data, np.random.RandomState(0))
-    return -float(held_out.losses(estimator.denoise).mean())
+    return -float(held_out.distances(estimator.denoise).mean())

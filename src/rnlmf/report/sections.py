@@ -314,9 +314,10 @@ def settings(story: Story) -> Section:
                 "kind": "table",
                 "heads": [name.replace("_", " ") for name in names],
                 "rows": [tuple(f"{row[name]:.4g}" for name in names) for row in tried],
-                "caption": "What was tried for the parameters that were not given, best first: the "
-                "loss is that of predicting entries that were held out. The nearest samples have a "
-                f"share of {percent(share)} in the predictions.",
+                "caption": "What was tried for the parameters that were not given, best first, "
+                "and how well entries that were held out are predicted: by their distance, which "
+                "decides on the model, and by the share that is missed, which decides on the "
+                f"threshold. The nearest samples have a share of {percent(share)} in the predictions.",
                 "numbers": True,
             }
         )
