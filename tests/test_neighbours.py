@@ -16,9 +16,11 @@ def trajectory():
     return np.column_stack([f(k * t) for k in range(1, 7) for f in (np.cos, np.sin)])
 
 
-def test_prediction_is_the_weighted_mean_of_the_nearest_others(rng):
+@pytest.mark.parametrize("known", [True, False])
+def test_prediction_is_the_weighted_mean_of_the_nearest_others(known, rng):
     X = rng.standard_normal((60, 4))
-    predicted = Neighbours(X, X).predict(X[:1], X[:1])
+    reference = X if known else X[1:]
+    predicted = Neighbours(reference, reference).predict(X[:1], X[:1])
     squares = ((X - X[0]) ** 2).sum(axis=1)
     nearest = np.argsort(squares)[1 : COUNT + 1]
     expected = np.average(X[nearest], axis=0, weights=1.0 / squares[nearest])

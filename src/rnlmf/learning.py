@@ -27,7 +27,7 @@ from rnlmf.engine import (
 from rnlmf.fitted_model import FittedModel
 from rnlmf.grid_walk import GridWalk
 from rnlmf.kernels import KERNELS, RBF, Kernel
-from rnlmf.neighbours import SHARES, Neighbours, reference_rows, scored_rows
+from rnlmf.neighbours import CREDIBLE, SHARES, Neighbours, reference_rows, scored_rows
 from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
@@ -186,9 +186,14 @@ class Learner:
             return None
         encoding = self.encode(model, held_out.samples, with_codes=False)
         spread = selection.spread_of(X)
-        residuals = neighbours.residuals(held_out, encoding, model.units)
-        best = int(np.argmin([selection.distance(r, spread).mean() for r in residuals]))
-        return replace(neighbours, share=SHARES[best]) if best > 0 else None
+        losses = [
+            held_out.by_sample(selection.distance(residuals, spread))
+            for residuals in neighbours.residuals(held_out, encoding, model.units)
+        ]
+        best = int(np.argmin([values.mean() for values in losses]))
+        gain = losses[0] - losses[best]
+        sure = gain.mean() > CREDIBLE * gain.std() / len(gain) ** 0.5
+        return replace(neighbours, share=SHARES[best]) if sure else None
 
     def _problem(self, X: Array, units: Units, spreads: Array, settings: Settings) -> Problem:
         given = self.given

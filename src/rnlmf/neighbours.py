@@ -7,8 +7,8 @@ frames of a motion), the nearest ones know an entry better than the model's pred
 
 the prediction becomes ``P + a (q - P)``, and noise is what exceeds the threshold in the residual to it.
 The share ``a`` is the neighbours' part. It is chosen without clean data: single entries are hidden, and
-the mixture that predicts them best, by the robust loss of :mod:`rnlmf.selection`, is taken. Where
-neighbours are far (faces under changing light) it is zero, and the method is the dictionary's alone.
+the mixture that predicts them best, by the distance of :mod:`rnlmf.selection`, is taken. Where
+neighbours do not help (faces under changing light) it is zero, and the dictionary decides alone.
 Averages over similar samples are the idea of non-local means (Buades, Coll and Morel 2005).
 """
 
@@ -28,6 +28,8 @@ Array = npt.NDArray[Any]
 
 COUNT = 10
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+# They are asked only where they predict better by so many standard errors.
+CREDIBLE = 3.0
 # At most so many training samples are kept to look for neighbours among.
 REFERENCE_SAMPLES = 10_000
 # Squared distance below which a neighbour does not count for more, in units of the kernel's width.
@@ -84,7 +86,12 @@ class Neighbours:
         nearest = np.argpartition(squares, count - 1, axis=1)[:, :count]
         squares = np.take_along_axis(squares, nearest, axis=1)
         weights = 1.0 / np.maximum(squares, NEAREST)
-        weights[same_sample(X, self.observed[nearest])] = 0.0
+        same = same_sample(X, self.observed[nearest])
+        weights[same] = 0.0
+        if count > COUNT:
+            # The place for the sample itself was not needed.
+            strangers = np.flatnonzero(~same.any(axis=1))
+            weights[strangers, weights[strangers].argmin(axis=1)] = 0.0
         values = self.denoised[nearest]
         known = ~np.isnan(values)
         total = np.einsum("ik,ikj->ij", weights, known)
