@@ -186,7 +186,7 @@ def measure(case: str, column: str, seed: int) -> dict[str, float]:
     if wrong.any() and not wrong.all():
         result["AUC of entries"] = float(roc_auc_score(wrong.ravel(), scores.ravel()))
         if not wrong.any(axis=1).all():
-            size = np.abs(fitted.noise(noisy)).mean(axis=1)
+            size = np.square(fitted.residuals(noisy)).mean(axis=1)
             result["AUC of samples"] = float(roc_auc_score(wrong.any(axis=1), size))
     result["estimated / true error"] = 100 * fitted.estimate_error(noisy) / max(result["rmse"], 1e-9)
     return result

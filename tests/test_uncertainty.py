@@ -19,7 +19,8 @@ def model(curved):
 
 
 def test_score_is_one_half_at_the_threshold_and_grows():
-    scores = scores_of(np.array([[0.0, 0.5, 1.0, 3.0, 1e30]]), np.zeros((1, 5), dtype=bool))
+    residual = np.array([[0.0, 0.5, -1.0, 3.0, 1e30]])
+    scores = scores_of(residual, np.ones((1, 1)), np.zeros((1, 5), dtype=bool))
     assert scores[0, 2] == pytest.approx(0.5)
     assert np.all(np.diff(scores) > 0.0)
     assert np.all((scores >= 0.0) & (scores <= 1.0))
@@ -39,11 +40,31 @@ def test_noise_is_where_the_score_passes_one_half(curved, model):
     np.testing.assert_array_equal(scores > 0.5, noise != 0.0)
 
 
-def test_missing_entries_have_no_score(curved, model):
+def test_missing_entries_have_no_score_and_no_residual(curved, model):
     gappy = curved[1].copy()
     gappy[3, 2] = np.nan
-    scores = model.corruption_scores(gappy)
-    assert np.argwhere(np.isnan(scores)).tolist() == [[3, 2]]
+    for values in (model.corruption_scores(gappy), model.residuals(gappy)):
+        assert np.argwhere(np.isnan(values)).tolist() == [[3, 2]]
+
+
+def test_noise_is_part_of_the_residual(curved, model):
+    _, noisy = curved
+    residuals, noise = model.residuals(noisy), model.noise(noisy)
+    assert np.all(np.abs(noise) <= np.abs(residuals) * (1 + 1e-9))
+    assert np.all(noise * residuals >= 0.0)
+    assert np.all(residuals[noise != 0.0] != 0.0)
+
+
+def test_detector_needs_no_noise_to_be_found():
+    t = np.linspace(0.0, 6.0, 600)
+    noisy = np.column_stack([f(k * t) for k in range(1, 5) for f in (np.cos, np.sin)])
+    wrong = np.arange(600) % 20 == 0
+    noisy[wrong] += 1.0
+    # A weight so large that nothing is taken for noise.
+    model = RNLMF(30, kernel_scale=1.0, noise_weight=1e3, random_state=0)
+    detector = RNLMFOutlierDetector(model, contamination=0.05).fit(noisy)
+    assert not detector.estimator_.noise(noisy).any()
+    assert roc_auc_score(wrong, -detector.score_samples(noisy)) > 0.95
 
 
 def test_estimated_error_is_of_the_right_size(curved, model):

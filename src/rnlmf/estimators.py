@@ -299,6 +299,17 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         noise = encoding.noise * data.dtype.type(self._model.units.width)
         return encoding.codes, like(X, noise), like(X, self._model.denoised(data, encoding))
 
+    def residuals(self, X, *, mask=None):
+        """What the model does not predict of samples; NaN where no value is.
+
+        Noise is the part of it that exceeds the threshold; residuals are there also where none does.
+        """
+        data = self._check(X, mask)
+        residual = self._encode(data, with_codes=False, with_residual=True).residual
+        residual *= self._model.units.width
+        residual[np.isnan(data)] = np.nan
+        return like(X, residual)
+
     def corruption_scores(self, X, *, mask=None):
         """How credible it is that an entry is wrong, from 0 to 1; NaN where no value is.
 
@@ -306,8 +317,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         noise, the score is ``s^2 / (1 + s^2)``: one half where noise begins.
         """
         data = self._check(X, mask)
-        excess = self._encode(data, with_codes=False, with_excess=True).excess
-        return like(X, scores_of(excess, np.isnan(data)))
+        encoding = self._encode(data, with_codes=False, with_residual=True)
+        return like(X, scores_of(encoding.residual, encoding.threshold[:, None], np.isnan(data)))
 
     def estimate_error(self, X, *, mask=None, random_state=0):
         """Relative error that is left in ``denoise(X)``, estimated without the truth.

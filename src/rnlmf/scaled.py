@@ -106,6 +106,11 @@ class ScaledRNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         data = self._check(X, mask)
         return like(X, data - self._denoise(data))
 
+    def residuals(self, X, *, mask=None):
+        """What the model does not predict, see :meth:`RNLMF.residuals`; zero in constant columns."""
+        scaled = self._scaled(self._check(X, mask))
+        return like(X, self.estimator_.residuals(scaled) * self.scale_)
+
     def corruption_scores(self, X, *, mask=None):
         """How credible it is that an entry is wrong, see :meth:`RNLMF.corruption_scores`."""
         return like(X, self.estimator_.corruption_scores(self._scaled(self._check(X, mask))))

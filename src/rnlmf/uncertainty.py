@@ -21,9 +21,12 @@ Array = npt.NDArray[Any]
 CALIBRATION = 2.0
 
 
-def scores_of(excess: Array, missing: Array) -> Array:
+def scores_of(residual: Array, threshold: Array, missing: Array) -> Array:
     """``s^2 / (1 + s^2)`` of the residuals in thresholds, without overflow; NaN where missing."""
-    inverse = 1.0 / np.maximum(excess, np.finfo(excess.dtype).eps)
+    smallest = np.finfo(residual.dtype)
+    with np.errstate(over="ignore"):
+        excess = np.abs(residual) / np.maximum(threshold, smallest.tiny)
+    inverse = 1.0 / np.maximum(excess, smallest.eps)
     scores: Array = 1.0 / (1.0 + inverse * inverse)
     scores[missing] = np.nan
     return scores
@@ -45,8 +48,9 @@ def remaining_error(
 class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
     """Samples of which much is wrong, in scikit-learn's conventions.
 
-    The score of a sample is minus the mean size of its noise, in standard deviations of the data: the
-    lower, the more of it is wrong.
+    The score of a sample is minus the root mean square of what the model does not predict of it, in
+    standard deviations of the data: the lower, the more of it is wrong. It does not depend on what is
+    taken for noise, so bad samples are found also where nothing was found worth removing.
 
     Parameters
     ----------
@@ -60,7 +64,7 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
     estimator_ : RNLMF
         Fitted to the training samples.
     scale_ : float or array of shape (n_features,)
-        Unit of the noise.
+        Unit of the residuals.
     offset_ : float
         Samples with a score below it are outliers.
 
@@ -78,7 +82,7 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "estimator": [HasMethods(["fit", "noise"]), None],
+        "estimator": [HasMethods(["fit", "residuals"]), None],
         "contamination": [Interval(Real, 0, 0.5, closed="right")],
     }
 
@@ -100,7 +104,7 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
         return self
 
     def score_samples(self, X):
-        """Minus the mean size of every sample's noise; missing entries do not count."""
+        """Minus the root mean square of every sample's residuals; missing entries do not count."""
         check_is_fitted(self)
         return self._scores(self._check(X))
 
@@ -128,6 +132,6 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
         )
 
     def _scores(self, data: Array) -> Array:
-        noise = np.abs(np.asarray(self.estimator_.noise(data), dtype=np.float64) / self.scale_)
-        counts = np.maximum(np.sum(~np.isnan(noise), axis=1), 1)
-        return -np.nansum(noise, axis=1) / counts
+        residuals = np.asarray(self.estimator_.residuals(data), dtype=np.float64) / self.scale_
+        counts = np.maximum(np.sum(~np.isnan(residuals), axis=1), 1)
+        return -np.sqrt(np.nansum(residuals**2, axis=1) / counts)

@@ -44,8 +44,8 @@ class Encoding:
     """Codes, noise in the engine's units, and the objective of every sample.
 
     Where a value is missing the noise is NaN, and `filled` (there if any value is missing) has the
-    prediction. `excess`, if wanted, is the size of the residual to the prediction over the threshold
-    above which it is noise.
+    prediction. `residual`, if wanted, is what is left after the prediction (0 where there is no value),
+    and `threshold`, one for a sample, is above what size it is noise.
     """
 
     codes: Array | None
@@ -53,7 +53,8 @@ class Encoding:
     objective: Array
     converged: Array
     filled: Array | None
-    excess: Array | None
+    residual: Array | None
+    threshold: Array | None
 
 
 def earliest_end(corruption: Corruption | None, missing: bool) -> int:
@@ -61,12 +62,6 @@ def earliest_end(corruption: Corruption | None, missing: bool) -> int:
     if corruption is not None:
         return SETTLED
     return max(WHILE_ENCODING) + 1 if missing else 0
-
-
-def relative(residual: Array, threshold: Array) -> Array:
-    """Size of the residual in thresholds; with none, anything is infinitely above it."""
-    excess: Array = np.abs(residual) / np.maximum(threshold, np.finfo(residual.dtype).tiny)
-    return excess
 
 
 @dataclass
@@ -90,8 +85,8 @@ class Verdict:
         self.noise = penalty.prox(known_difference(self.X, self.prediction), self.threshold)
         self.Y = np.where(np.isnan(self.X), self.prediction, self.X - self.noise)
 
-    def excess(self) -> Array:
-        return relative(known_difference(self.X, self.prediction), self.threshold)
+    def residual(self) -> Array:
+        return known_difference(self.X, self.prediction)
 
 
 class FastRows:
@@ -256,7 +251,7 @@ def encode(
     tol: float = 3e-4,
     n_threads: int = 1,
     with_codes: bool = True,
-    with_excess: bool = False,
+    with_residual: bool = False,
     opinion: Opinion | None = None,
 ) -> Encoding:
     """Run Algorithm 2 on all samples; `tol` is in units of the kernel's length scale.
@@ -273,7 +268,8 @@ def encode(
         objective=np.empty(n),
         converged=np.empty(n, dtype=bool),
         filled=np.empty((n, m), dtype) if samples.missing else None,
-        excess=np.empty((n, m), dtype) if with_excess else None,
+        residual=np.empty((n, m), dtype) if with_residual else None,
+        threshold=np.empty(n, dtype) if with_residual else None,
     )
     rows_of_a_block = block_rows(m, d, dtype.itemsize)
     model = Model.build(problem, D, encoder, dtype) if problem.fast_rows else None
@@ -294,8 +290,9 @@ def encode(
             if opinion is not None:
                 verdict.hear(samples.X[rows], opinion, problem.noise_penalty)
             result.noise[rows], result.objective[rows] = verdict.noise, verdict.objective
-            if result.excess is not None:
-                result.excess[rows] = verdict.excess()
+            if result.residual is not None and result.threshold is not None:
+                result.residual[rows] = verdict.residual()
+                result.threshold[rows] = verdict.threshold[:, 0]
             if result.filled is not None:
                 result.filled[rows] = verdict.Y
                 result.noise[rows][np.isnan(samples.X[rows])] = np.nan
