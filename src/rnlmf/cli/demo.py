@@ -25,8 +25,6 @@ from rnlmf.report import write_report
 Array = npt.NDArray[Any]
 
 SHAPE = (8, 8)
-# Given, because half of the time is the search for it; the threshold is chosen by the data.
-SETTINGS: dict[str, Any] = {"kernel_scale": 1.0}
 PCA_RANKS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56)
 REPORTED = "digits, salt and pepper"
 
@@ -42,9 +40,9 @@ def best_pca(truth: Array, noisy: Array) -> tuple[float, int]:
 
 
 def cases() -> dict[str, tuple[Array, Array]]:
-    """Truth and noisy version of every case."""
-    digits = load_digits().data
-    manifolds, _ = make_polynomial_manifolds(2, random_state=0)
+    """Truth and noisy version of every case, in single precision: half the time."""
+    digits = load_digits().data.astype(np.float32)
+    manifolds = make_polynomial_manifolds(2, random_state=0)[0].astype(np.float32)
     return {
         REPORTED: (digits, salt_and_pepper(digits, random_state=0)),
         "digits, occlusion": (digits, occlude(digits, SHAPE, random_state=0)),
@@ -90,8 +88,7 @@ def main(folder: Path) -> None:
     """Run the demo and say where picture and report are."""
     folder.mkdir(parents=True, exist_ok=True)
     print("Relative error (%) against the truth, which only this table has seen.")
-    shown = ", ".join(f"{name}={value!r}" for name, value in SETTINGS.items())
-    print(f"RNLMF: {shown}, all else default.")
+    print("RNLMF: no parameter given, it chooses from the noisy data.")
     print("PCA: at the rank that is best against the truth.\n")
     print(f"{'data':28}{'noisy':>8}{'PCA':>16}{'RNLMF':>9}{'seconds':>10}")
     examples = {}
@@ -99,7 +96,7 @@ def main(folder: Path) -> None:
     with outputs() as files:
         for name, (truth, noisy) in cases().items():
             begin = time.perf_counter()
-            model = RNLMF(**SETTINGS, random_state=0)
+            model = RNLMF(random_state=0)
             clean = model.fit_denoise(noisy)
             seconds = time.perf_counter() - begin
             pca, rank = best_pca(truth, noisy)
