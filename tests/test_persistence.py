@@ -28,6 +28,7 @@ SETTINGS = {
     "default": RNLMF(10, random_state=0),
     "denoiser": RNLMFDenoiser(10, random_state=0),
     "polynomial": RNLMF(10, kernel=Polynomial(degree=3), random_state=0, max_iter=20),
+    "noise everywhere": RNLMF(10, kernel_scale=1.0, noise_weight=1e-9, random_state=0),
     "own width": RNLMF(10, kernel=RBF(sigma=2.0), noise_penalty="l21", random_state=0),
     "nuclear": RNLMF(10, code_penalty="nuclear", random_state=0, max_iter=20),
     "lasso": RNLMF(10, code_penalty="l1", noise_penalty="l2", random_state=0, max_iter=20),

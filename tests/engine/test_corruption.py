@@ -57,7 +57,7 @@ def test_looks(iteration, expected):
 
 @pytest.mark.parametrize(("noisy", "widening"), [(0.0, 1.0), (0.25, 2.0), (0.5, np.inf), (0.9, np.inf)])
 def test_knee_widens_as_noise_is_less_sparse(noisy, widening):
-    assert Corruption(2.0, noisy, 0.1, 1.0).knee == pytest.approx(2.0 * KNEE * widening)
+    assert Corruption(2.0, 0.1, 1.0, noisy).knee == pytest.approx(2.0 * KNEE * widening)
 
 
 def test_sums_give_size_and_share(rng):

@@ -85,12 +85,12 @@ class NoiseSums(NamedTuple):
 
 @dataclass(frozen=True)
 class Corruption:
-    """Typical size, share of noisy entries, their effective share and how much it varies by sample."""
+    """Typical size, effective share of entries, how much it varies by sample, and share with noise."""
 
     size: float
-    noisy: float
     rate: float
     strength: float
+    noisy: float = 0.0
 
     @property
     def knee(self) -> float:
@@ -119,4 +119,4 @@ class Corruption:
         binomial = float(np.mean(rate * (1.0 - rate) / observed[seen]))
         variance = max(float(shares.var()) - binomial, 1e-8)
         strength = float(np.clip(rate * (1.0 - rate) / variance - 1.0, 0.5, 1e6))
-        return cls(sums.size, sums.entries / float(observed.sum()), rate, strength)
+        return cls(sums.size, rate, strength, sums.entries / float(observed.sum()))
