@@ -27,7 +27,7 @@ from rnlmf.engine import (
 from rnlmf.fitted_model import FittedModel
 from rnlmf.grid_walk import GridWalk
 from rnlmf.kernels import KERNELS, RBF, Kernel
-from rnlmf.neighbours import CREDIBLE, SHARES, Neighbours, reference_rows, scored_rows
+from rnlmf.neighbours import CREDIBLE, ROUNDS, SHARES, Neighbours, reference_rows, scored_rows
 from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
@@ -172,18 +172,29 @@ class Learner:
         if not wanted:
             return None
         some = X[reference_rows(len(X))]
-        noise = self.encode(model, some, with_codes=False).noise
-        return Neighbours(some, model.units.to_engine(some) - noise)
+        return Neighbours(some, self._without_noise(model, some))
 
     def neighbours(self, X: Array, model: FittedModel, seed: int) -> Neighbours | None:
         """The same with the share that is given, or that predicts scattered entries best."""
         neighbours = self.reference(X, model)
-        if neighbours is None or self.given.neighbors != "auto":
-            return neighbours and replace(neighbours, share=float(self.given.neighbors))
+        if neighbours is None:
+            return None
+        share = self.given.neighbors
+        if share == "auto":
+            share = self.share(X, model, neighbours, seed)
+        neighbours = replace(neighbours, share=float(share))
+        for _ in range(ROUNDS if share > 0.0 else 0):
+            # They are each other's neighbours too.
+            heard = replace(model, neighbours=neighbours)
+            neighbours = replace(neighbours, denoised=self._without_noise(heard, neighbours.observed))
+        return neighbours if share > 0.0 else None
+
+    def share(self, X: Array, model: FittedModel, neighbours: Neighbours, seed: int) -> float:
+        """What the neighbours' part in the prediction should be."""
         some = neighbours.observed[: scored_rows(X.shape[1])]
         held_out = selection.HeldOut.scattered(some, np.random.RandomState(seed)).scored()
         if held_out.hidden.sum() < FEWEST_HIDDEN:
-            return None
+            return 0.0
         encoding = self.encode(model, held_out.samples, with_codes=False)
         spread = selection.spread_of(X)
         losses = [
@@ -193,7 +204,12 @@ class Learner:
         best = int(np.argmin([values.mean() for values in losses]))
         gain = losses[0] - losses[best]
         sure = gain.mean() > CREDIBLE * gain.std() / len(gain) ** 0.5
-        return replace(neighbours, share=SHARES[best]) if sure else None
+        return SHARES[best] if sure else 0.0
+
+    def _without_noise(self, model: FittedModel, X: Array) -> Array:
+        """In the engine's units, gaps left open."""
+        noise = self.encode(model, X, with_codes=False).noise
+        return model.units.to_engine(X) - noise
 
     def _problem(self, X: Array, units: Units, spreads: Array, settings: Settings) -> Problem:
         given = self.given

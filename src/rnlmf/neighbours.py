@@ -30,6 +30,8 @@ COUNT = 10
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # They are asked only where they predict better by so many standard errors.
 CREDIBLE = 3.0
+# How often those that are kept denoise each other.
+ROUNDS = 2
 # At most so many training samples are kept to look for neighbours among.
 REFERENCE_SAMPLES = 10_000
 # Squared distance below which a neighbour does not count for more, in units of the kernel's width.
