@@ -26,6 +26,7 @@ from sklearn.impute import KNNImputer
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.cases import SHARED_DATA, data_present
+from benchmarks.clustering import mnist
 from benchmarks.methods import RESULTS
 from rnlmf import RNLMF, RobustPCA, datasets
 from rnlmf.metrics import relative_rmse
@@ -101,12 +102,17 @@ IMAGES = {"salt and pepper": salt, "occlusion": occlusion, "both": both}
 CASES: dict[str, tuple[Callable[[], Any], Noise, tuple[int, float, float]]] = {
     **{f"COIL-20, {k}": (lambda: COIL().data, v, (256, 1.0, 1e-2)) for k, v in IMAGES.items()},
     **{f"Yale B, {k}": (lambda: YALE().data, v, (256, 3.0, 1e-2)) for k, v in IMAGES.items()},
+    **{
+        f"COIL-100, {k}": (lambda: datasets.load_coil100().data, v, (768, 1.0, 1e-2))
+        for k, v in IMAGES.items()
+    },
     "mocap 01_09, 0.1": (lambda: datasets.load_cmu_mocap(1, 9).data, entries(0.1), (62, 0.5, 1e-2)),
     "mocap 01_09, 0.3": (lambda: datasets.load_cmu_mocap(1, 9).data, entries(0.3), (62, 0.5, 1e-2)),
     "mocap 56_06, 0.1": (lambda: datasets.load_cmu_mocap(56, 6).data, entries(0.1), (62, 0.5, 1e-2)),
     "mocap 56_06, 0.3": (lambda: datasets.load_cmu_mocap(56, 6).data, entries(0.3), (62, 0.5, 1e-2)),
     "synthetic k 3, 0.3": (lambda: synthetic(3), entries(0.3), (180, 1.0, 1e-3)),
     "synthetic k 2, 0.1": (lambda: synthetic(2), entries(0.1), (120, 1.0, 1e-3)),
+    **{f"MNIST, {k}": (lambda: mnist()[0], v, (256, 1.0, 1e-2)) for k, v in IMAGES.items()},
     **{f"digits, {k}": (lambda: load_digits().data, v, (128, 1.0, 1e-2)) for k, v in IMAGES.items()},
     **{
         f"mocap 01_09, {noise.__name__.replace('_', ' ')}": (
@@ -125,6 +131,9 @@ PAPER = {
     "Yale B, salt and pepper": 7.71,
     "Yale B, occlusion": 10.96,
     "Yale B, both": 12.20,
+    "COIL-100, salt and pepper": 9.15,
+    "COIL-100, occlusion": 13.82,
+    "COIL-100, both": 14.86,
     "mocap 01_09, 0.1": 9.78,
     "mocap 01_09, 0.3": 11.82,
     "mocap 56_06, 0.1": 6.11,

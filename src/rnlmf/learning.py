@@ -201,10 +201,9 @@ class Learner:
             held_out.by_sample(selection.distance(residuals, spread))
             for residuals in neighbours.residuals(held_out, encoding, model.units)
         ]
-        best = int(np.argmin([values.mean() for values in losses]))
-        gain = losses[0] - losses[best]
-        sure = gain.mean() > CREDIBLE * gain.std() / len(gain) ** 0.5
-        return SHARES[best] if sure else 0.0
+        gains = [losses[0] - values for values in losses]
+        sure = any(g.mean() > CREDIBLE * g.std() / len(g) ** 0.5 for g in gains)
+        return SHARES[int(np.argmax([g.mean() for g in gains]))] if sure else 0.0
 
     def _without_noise(self, model: FittedModel, X: Array) -> Array:
         """In the engine's units, gaps left open."""

@@ -28,7 +28,7 @@ Array = npt.NDArray[Any]
 
 COUNT = 10
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# They are asked only where they predict better by so many standard errors.
+# They are asked only where some share of theirs predicts better by so many standard errors.
 CREDIBLE = 3.0
 # How often those that are kept denoise each other.
 ROUNDS = 2
