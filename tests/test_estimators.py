@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
@@ -15,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rnlmf import RNLMF, RNLMFDenoiser, factorize
-from rnlmf.datasets import salt_and_pepper
 from rnlmf.kernels import RBF, Polynomial
 from rnlmf.metrics import relative_rmse
 
@@ -443,46 +441,3 @@ class TestMissingValues:
         model = RNLMF(20, noise_weight="scale", kernel_scale=1.0, random_state=0).fit(gappy)
         empty = np.full((1, gappy.shape[1]), np.nan)
         assert np.all(np.isfinite(model.denoise(empty)))
-
-
-class TestAutomaticParameters:
-    def test_says_what_was_chosen_and_how_sure_it_is(self, curved):
-        _, noisy = curved
-        model = RNLMF(20, random_state=0).fit(noisy)
-        assert 3 <= len(model.selection_) <= 9
-        assert model.selection_[0]["kernel_scale"] == model.kernel_scale_
-        losses = [
-            row["missed"] for row in model.selection_ if row["kernel_scale"] == model.kernel_scale_
-        ]
-        assert losses == sorted(losses)
-        assert 0.0 <= model.selection_confidence_ <= 1.0
-
-    def test_follow_scale_and_shift(self, curved):
-        _, noisy = curved
-        plain = RNLMF(20, random_state=0).fit(noisy)
-        moved = RNLMF(20, random_state=0).fit(1e3 * noisy + 5.0)
-        assert moved.kernel_scale_ == plain.kernel_scale_
-        assert moved.noise_weight_ * 1e3 == pytest.approx(plain.noise_weight_, rel=1e-6)
-
-    def test_too_few_entries_fit_once(self, curved):
-        _, noisy = curved
-        model = RNLMF(3, random_state=0).fit(noisy[:15])
-        assert model.selection_ == []
-        assert model.selection_confidence_ is None
-
-    def test_numbers_fit_once(self, curved):
-        _, noisy = curved
-        model = RNLMF(20, kernel_scale=0.7, noise_weight=1e-3, random_state=0).fit(noisy)
-        assert (model.selection_, model.kernel_scale_) == ([], 0.7)
-
-
-def test_adaptive_noise_helps_where_some_samples_are_corrupt():
-    clean = load_digits().data[:800] / 16.0
-    noisy = salt_and_pepper(clean, random_state=0)
-    quick = {"n_components": 100, "kernel_scale": 1.0, "random_state": 0}
-    weight = 3.0 * RNLMF(**quick, noise_weight="scale", max_iter=1).fit(noisy).noise_weight_
-    errors = [
-        relative_rmse(clean, RNLMF(**quick, noise_penalty=p, noise_weight=weight).fit_denoise(noisy))
-        for p in ("l1", "adaptive")
-    ]
-    assert errors[1] < 0.97 * errors[0]
