@@ -53,6 +53,15 @@ def test_a_larger_value_is_taken_where_it_is_not_credibly_worse(rng):
     assert walk.cautious((2,), "a") == (2,)
 
 
+@pytest.mark.parametrize(("errors", "taken"), [(2.0, (2,)), (4.0, (0,))])
+def test_the_end_of_the_axis_is_taken_unless_it_is_surely_worse(errors, taken, rng):
+    noise = rng.standard_normal(400)
+    noise = (noise - noise.mean()) / noise.std()
+    losses = {1.0: np.zeros(400), 2.0: noise + 1.0, 4.0: noise + errors / 20.0}
+    walk = GridWalk(lambda point: {"loss": losses[point["a"]]}, {"a": Axis((1.0, 2.0, 4.0), 0, "loss")})
+    assert walk.cautious((0,), "a") == taken
+
+
 @pytest.mark.parametrize(("worse", "sure"), [(1.0, True), (0.0, False)])
 def test_confidence_is_high_for_a_clear_winner_and_not_for_a_tie(worse, sure, rng):
     def evaluate(point):

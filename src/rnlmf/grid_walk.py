@@ -13,12 +13,19 @@ Array = npt.NDArray[Any]
 Index = tuple[int, ...]
 
 BOOTSTRAPS = 200
+# So many standard errors leave no doubt.
+SURE = 3.0
 
 
 def redraws(n_samples: int, rng: np.random.RandomState) -> Array:
     """How often every sample is there, (n_samples, BOOTSTRAPS), when samples are redrawn."""
     draws: Array = rng.multinomial(n_samples, np.full(n_samples, 1.0 / n_samples), size=BOOTSTRAPS).T
     return draws
+
+
+def credibly_positive(values: Array, errors: float) -> bool:
+    """Whether the mean is above zero by more than so many of its standard errors."""
+    return float(values.mean()) > errors * float(values.std()) / len(values) ** 0.5
 
 
 class Axis(NamedTuple):
@@ -102,11 +109,12 @@ class GridWalk:
         """The point with the largest value of a parameter that is not credibly worse than the best.
 
         Credibly: the losses differ by more than the standard error of their difference. The end of
-        the axis is tried first, then the next values, one by one.
+        the axis is tried first, and taken unless it is worse by `SURE` of them; then the next values,
+        one by one.
         """
         axis = list(self.axes).index(name)
         end = (*best[:axis], len(self.axes[name].values) - 1, *best[axis + 1 :])
-        if not self.credibly_worse(end, best, axis):
+        if not self.credibly_worse(end, best, axis, SURE):
             return end
         point = best
         while (larger := self.neighbour(point, axis, 1)) is not None:
@@ -115,9 +123,8 @@ class GridWalk:
             point = larger
         return point
 
-    def credibly_worse(self, index: Index, best: Index, axis: int) -> bool:
-        difference = self.losses(index, axis) - self.losses(best, axis)
-        return float(difference.mean()) > float(difference.std()) / len(difference) ** 0.5
+    def credibly_worse(self, index: Index, best: Index, axis: int, errors: float = 1.0) -> bool:
+        return credibly_positive(self.losses(index, axis) - self.losses(best, axis), errors)
 
     def between(self, best: Index, name: str) -> float:
         """Value of a parameter at the vertex of the parabola through the best point's neighbours.

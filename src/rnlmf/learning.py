@@ -25,9 +25,9 @@ from rnlmf.engine import (
     start,
 )
 from rnlmf.fitted_model import FittedModel
-from rnlmf.grid_walk import GridWalk
+from rnlmf.grid_walk import SURE, GridWalk, credibly_positive
 from rnlmf.kernels import KERNELS, RBF, Kernel
-from rnlmf.neighbours import CREDIBLE, ROUNDS, SHARES, Neighbours, reference_rows, scored_rows
+from rnlmf.neighbours import ROUNDS, SHARES, Neighbours, reference_rows, scored_rows
 from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
@@ -202,7 +202,7 @@ class Learner:
             for residuals in neighbours.residuals(held_out, encoding, model.units)
         ]
         gains = [losses[0] - values for values in losses]
-        sure = any(g.mean() > CREDIBLE * g.std() / len(g) ** 0.5 for g in gains)
+        sure = any(credibly_positive(gain, SURE) for gain in gains)
         return SHARES[int(np.argmax([g.mean() for g in gains]))] if sure else 0.0
 
     def _without_noise(self, model: FittedModel, X: Array) -> Array:

@@ -8,7 +8,7 @@ frames of a motion), the nearest ones know an entry better than the model's pred
 the prediction becomes ``P + a (q - P)``, and noise is what exceeds the threshold in the residual to it.
 The share ``a`` is the neighbours' part. It is chosen without clean data: single entries are hidden, and
 the mixture that predicts them best, by the distance of :mod:`rnlmf.selection`, is taken. Where
-neighbours do not help (faces under changing light) it is zero, and the dictionary decides alone.
+it is not surely better with them (faces under changing light) the dictionary decides alone.
 Averages over similar samples are the idea of non-local means (Buades, Coll and Morel 2005).
 """
 
@@ -28,8 +28,6 @@ Array = npt.NDArray[Any]
 
 COUNT = 10
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# They are asked only where some share of theirs predicts better by so many standard errors.
-CREDIBLE = 3.0
 # How often those that are kept denoise each other.
 ROUNDS = 2
 # At most so many training samples are kept to look for neighbours among.
