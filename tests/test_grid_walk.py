@@ -53,11 +53,15 @@ def test_a_larger_value_is_taken_where_it_is_not_credibly_worse(rng):
     assert walk.cautious((2,), "a") == (2,)
 
 
-@pytest.mark.parametrize(("errors", "taken"), [(2.0, (2,)), (4.0, (0,))])
-def test_the_end_of_the_axis_is_taken_unless_it_is_surely_worse(errors, taken, rng):
+@pytest.mark.parametrize(
+    ("level", "errors", "taken"),
+    [(10.0, 0.5, (2,)), (10.0, 2.0, (2,)), (10.0, 4.0, (0,)), (0.1, 0.5, (2,)), (0.1, 2.0, (0,))],
+)
+def test_the_end_of_the_axis_is_taken_unless_it_is_worse_surely_or_much(level, errors, taken, rng):
     noise = rng.standard_normal(400)
     noise = (noise - noise.mean()) / noise.std()
-    losses = {1.0: np.zeros(400), 2.0: noise + 1.0, 4.0: noise + errors / 20.0}
+    ends = level + noise + errors / 20.0
+    losses = {1.0: np.full(400, level), 2.0: ends + 1.0, 4.0: ends}
     walk = GridWalk(lambda point: {"loss": losses[point["a"]]}, {"a": Axis((1.0, 2.0, 4.0), 0, "loss")})
     assert walk.cautious((0,), "a") == taken
 

@@ -15,6 +15,8 @@ Index = tuple[int, ...]
 BOOTSTRAPS = 200
 # So many standard errors leave no doubt.
 SURE = 3.0
+# Share of a loss that needs to be beyond doubt.
+LITTLE = 0.05
 
 
 def redraws(n_samples: int, rng: np.random.RandomState) -> Array:
@@ -109,12 +111,13 @@ class GridWalk:
         """The point with the largest value of a parameter that is not credibly worse than the best.
 
         Credibly: the losses differ by more than the standard error of their difference. The end of
-        the axis is tried first, and taken unless it is worse by `SURE` of them; then the next values,
-        one by one.
+        the axis is tried first, where this must be by many of them or by a large part of the loss;
+        then the next values, one by one.
         """
         axis = list(self.axes).index(name)
         end = (*best[:axis], len(self.axes[name].values) - 1, *best[axis + 1 :])
-        if not self.credibly_worse(end, best, axis, SURE):
+        little = self.mean_loss(end, axis) < (1.0 + LITTLE) * self.mean_loss(best, axis)
+        if not self.credibly_worse(end, best, axis, SURE if little else 1.0):
             return end
         point = best
         while (larger := self.neighbour(point, axis, 1)) is not None:
