@@ -127,3 +127,21 @@ class Huber(Penalty):
 def test_other_penalties_run_in_numpy(block):
     arithmetic = choose_arithmetic(samples_of(block[0]), Huber(), 64, fused=True)
     assert isinstance(arithmetic, NumpyArithmetic)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("fused", [False, pytest.param(True, marks=needs_numba)])
+def test_sums_of_the_noise_are_their_definition(fused, gaps, block, rng):
+    X, motion, _ = block
+    if gaps:
+        X = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+    known = (X - UNITS.center) / UNITS.width
+    # No noise in some entries, and rounding is none.
+    motion.Y[:10] = np.where(np.isnan(known[:10]), 0.0, known[:10] * (1 + 1e-16))
+    arithmetic = choose_arithmetic(samples_of(X), MinimaxConcave(), 64, fused)
+    noise = np.nan_to_num(np.abs(known - motion.Y))
+    noise[:10] = 0.0
+    sums = arithmetic.noise_sums(X, motion.Y)
+    assert sums == pytest.approx((noise.sum(), (noise**2).sum(), np.count_nonzero(noise)))
+    counts = arithmetic.noise_counts(X, motion.Y, sums.size)
+    np.testing.assert_allclose(counts, np.minimum(noise / sums.size, 1.0).sum(axis=1), atol=1e-12)
