@@ -93,3 +93,16 @@ def test_a_feature_that_is_constant_but_for_rounding_and_errors_does_not_rule(rn
     model = ScaledRNLMF(RNLMF(40, kernel_scale=0.5, noise_weight="scale", random_state=0))
     clean = model.fit_denoise(noisy)
     assert np.linalg.norm(clean - truth) < 0.5 * np.linalg.norm(noisy - truth)
+
+
+def test_residuals_are_in_the_columns_units():
+    t = np.linspace(0.0, 6.0, 300)
+    X = np.column_stack([np.cos(t), np.sin(t), np.cos(2 * t), np.full(300, 7.0)])
+    X[::30, 1] += 3.0
+    units = np.array([1.0, 128.0, 1.0 / 64.0, 1.0])
+    model = ScaledRNLMF(RNLMF(20, kernel_scale=1.0, noise_weight="scale", random_state=0))
+    plain = model.fit(X).residuals(X)
+    assert np.all(np.abs(plain) >= np.abs(model.noise(X)) * (1 - 1e-6))
+    assert not plain[:, 3].any()
+    other = model.fit(X * units).residuals(X * units) / units
+    np.testing.assert_allclose(other, plain, atol=1e-6)
