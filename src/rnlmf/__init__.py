@@ -8,40 +8,40 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rnlmf.cluster import RNLMFClustering
-    from rnlmf.estimators import RNLMF, RNLMFDenoiser
-    from rnlmf.factorization import Factorization, factorize
-    from rnlmf.linear.robust_dictionary_learning import RobustDictionaryLearning
-    from rnlmf.linear.robust_kernel_pca import RobustKernelPCA
-    from rnlmf.linear.robust_pca import RobustPCA
-    from rnlmf.persistence import load, save
-    from rnlmf.scaled import ScaledRNLMF
-    from rnlmf.selection import Selection, held_out_score, select
-    from rnlmf.subspace.least_squares import LeastSquaresSubspaceClustering
-    from rnlmf.subspace.low_rank import LowRankSubspaceClustering
-    from rnlmf.subspace.sparse import SparseSubspaceClustering
-    from rnlmf.uncertainty import RNLMFOutlierDetector
+    from rnlmf.compared.least_squares import LeastSquaresSubspaceClustering
+    from rnlmf.compared.low_rank import LowRankSubspaceClustering
+    from rnlmf.compared.robust_dictionary_learning import RobustDictionaryLearning
+    from rnlmf.compared.robust_kernel_pca import RobustKernelPCA
+    from rnlmf.compared.robust_pca import RobustPCA
+    from rnlmf.compared.sparse import SparseSubspaceClustering
+    from rnlmf.estimators.factorization import Factorization, factorize
+    from rnlmf.estimators.outliers import RNLMFOutlierDetector
+    from rnlmf.estimators.persistence import load, save
+    from rnlmf.estimators.rnlmf import RNLMF, RNLMFDenoiser
+    from rnlmf.estimators.scaled import ScaledRNLMF
+    from rnlmf.model_selection.held_out import Selection, held_out_score, select
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "RNLMF": "estimators",
-    "Factorization": "factorization",
-    "LeastSquaresSubspaceClustering": "subspace.least_squares",
-    "LowRankSubspaceClustering": "subspace.low_rank",
+    "RNLMF": "estimators.rnlmf",
+    "Factorization": "estimators.factorization",
+    "LeastSquaresSubspaceClustering": "compared.least_squares",
+    "LowRankSubspaceClustering": "compared.low_rank",
     "RNLMFClustering": "cluster",
-    "RNLMFDenoiser": "estimators",
-    "RNLMFOutlierDetector": "uncertainty",
-    "RobustDictionaryLearning": "linear.robust_dictionary_learning",
-    "RobustKernelPCA": "linear.robust_kernel_pca",
-    "RobustPCA": "linear.robust_pca",
-    "ScaledRNLMF": "scaled",
-    "Selection": "selection",
-    "SparseSubspaceClustering": "subspace.sparse",
-    "factorize": "factorization",
-    "held_out_score": "selection",
-    "load": "persistence",
-    "save": "persistence",
-    "select": "selection",
+    "RNLMFDenoiser": "estimators.rnlmf",
+    "RNLMFOutlierDetector": "estimators.outliers",
+    "RobustDictionaryLearning": "compared.robust_dictionary_learning",
+    "RobustKernelPCA": "compared.robust_kernel_pca",
+    "RobustPCA": "compared.robust_pca",
+    "ScaledRNLMF": "estimators.scaled",
+    "Selection": "model_selection.held_out",
+    "SparseSubspaceClustering": "compared.sparse",
+    "factorize": "estimators.factorization",
+    "held_out_score": "model_selection.held_out",
+    "load": "estimators.persistence",
+    "save": "estimators.persistence",
+    "select": "model_selection.held_out",
 }
 
 __all__ = [

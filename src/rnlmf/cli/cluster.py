@@ -13,11 +13,11 @@ from rnlmf import RNLMFClustering
 from rnlmf.cli.console import Talk
 from rnlmf.cli.fitting import fit, tell_untouched
 from rnlmf.cli.options import Fitting, Reading, parameters
+from rnlmf.estimators.scaled import robust_spread
 from rnlmf.io import Dataset, FileError, outputs, read
 from rnlmf.io.dataset import TABLE, check_parent
 from rnlmf.io.tables import write_labels
 from rnlmf.report.findings import count
-from rnlmf.scaled import robust_spread
 
 Array = npt.NDArray[Any]
 

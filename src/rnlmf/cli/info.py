@@ -31,7 +31,7 @@ def _shown(value: Any) -> str:
 
 
 def _model(file: Path) -> dict[str, Any]:
-    from rnlmf.persistence import load, read_header
+    from rnlmf.estimators.persistence import load, read_header
     from rnlmf.report.findings import inner_model
 
     header, model = read_header(file), load(file)

@@ -21,7 +21,7 @@ from rnlmf.cluster.labels import EXTRA_VECTORS, LABEL_CONSTRAINTS, canonical_ord
 from rnlmf.cluster.landmarks import choose_landmarks
 from rnlmf.conventions import like
 from rnlmf.engine import default_threads, start
-from rnlmf.estimators import RNLMF
+from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.kernels import RBF
 
 Array = npt.NDArray[Any]

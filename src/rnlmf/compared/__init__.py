@@ -1,0 +1,1 @@
+"""The methods that RNLMF is compared with, one per file, and what they share."""

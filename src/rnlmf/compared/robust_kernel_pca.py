@@ -1,0 +1,235 @@
+"""Robust kernel principal component analysis: low rank in feature space plus sparse noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from rnlmf.compared.base import Denoiser
+from rnlmf.conventions import report_fit
+from rnlmf.kernels import RBF, mean_distance
+from rnlmf.penalties import NOISE_PENALTIES, Penalty
+
+Array = npt.NDArray[Any]
+
+# Added to the eigenvalues of the kernel matrix, so that their powers have a derivative at zero.
+EIGENVALUE_SHIFT = 1e-5
+# More samples than this, and solver="auto" is the randomised one.
+FULL_SAMPLES = 2000
+# How far the first step may move an entry, in units of sigma; factors for the next steps.
+FIRST_STEP = 10.0
+STEP_GROWTH = 1.5
+STEP_CUT = 0.4
+# Part of the expected decrease that a step must bring, or it is taken back.
+SUFFICIENT_DECREASE = 1e-4
+SMALLEST_STEP = 1e-12
+
+
+class RobustKernelPCA(Denoiser):
+    """Robust kernel principal component analysis.
+
+    Removes sparse noise from data of low rank in the feature space of the Gaussian kernel, by
+    minimising
+
+        Tr K(X - E)^(exponent / 2) + lambda R(E),   lambda = noise_weight n / R(X),
+
+    the Schatten norm of the clean samples' images [1]_, by proximal gradient steps. A step that
+    does not lower the objective is taken back and shortened, so that it always falls. It needs an
+    n x n matrix, and treats no new samples.
+
+    Parameters
+    ----------
+    noise_weight : float
+        It has no unit; useful between 0.05 and 1.
+    noise_penalty : {"l1", "l21"}
+        ``R``: wrong entries or wrong samples.
+    kernel_scale : float
+        The kernel's ``sigma`` is this times the mean distance between samples.
+    exponent : float
+        In (0, 2); 1 is the nuclear norm.
+    solver : {"auto", "full", "randomized"}
+        Eigenvalues of the whole kernel matrix, or of its projection on `n_components` random
+        combinations of its columns. "auto" takes the latter for more than 2000 samples.
+    n_components : int or None
+        Size of the projection. None: ``min(n_samples / 2, 5 n_features)``.
+    max_iter : int
+        Most iterations.
+    tol : float
+        The fit stops when a step changes ``E`` by less, relative to ``X``.
+    warm_start : bool
+        Start from the last solution if the data have the same shape: faster along a path of weights.
+    random_state : int, RandomState or None
+        For the randomised solver.
+
+    Attributes
+    ----------
+    noise_ : array of shape (n_samples, n_features)
+        ``E``; exactly zero where no noise was found.
+    sigma_ : float
+        The kernel's length scale.
+    noise_weight_ : float
+        ``lambda``.
+    objective_ : array
+        Objective at each iteration, with 1e-5 added to the eigenvalues; it never rises.
+    n_iter_ : int
+        Iterations.
+    converged_ : bool
+        Whether it stopped before `max_iter`.
+
+    References
+    ----------
+    .. [1] J. Fan and T. Chow, "Exactly robust kernel principal component analysis", IEEE Transactions
+       on Neural Networks and Learning Systems, 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rnlmf import RobustKernelPCA
+    >>> t = np.linspace(0, 6, 100)
+    >>> clean = np.column_stack([f(k * t) for k in range(1, 5) for f in (np.cos, np.sin)])
+    >>> noisy = np.where(np.random.default_rng(0).random(clean.shape) < 0.05, 3.0, clean)
+    >>> denoised = RobustKernelPCA(0.3).fit_denoise(noisy)
+    >>> bool(np.linalg.norm(denoised - clean) < 0.6 * np.linalg.norm(noisy - clean))
+    True
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "noise_weight": [Interval(Real, 0, None, closed="neither")],
+        "noise_penalty": [StrOptions({"l1", "l21"})],
+        "kernel_scale": [Interval(Real, 0, None, closed="neither")],
+        "exponent": [Interval(Real, 0, 2, closed="neither")],
+        "solver": [StrOptions({"auto", "full", "randomized"})],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "warm_start": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        noise_weight=0.3,
+        *,
+        noise_penalty="l1",
+        kernel_scale=1.0,
+        exponent=1.0,
+        solver="auto",
+        n_components=None,
+        max_iter=500,
+        tol=1e-4,
+        warm_start=False,
+        random_state=None,
+    ):
+        self.noise_weight = noise_weight
+        self.noise_penalty = noise_penalty
+        self.kernel_scale = kernel_scale
+        self.exponent = exponent
+        self.solver = solver
+        self.n_components = n_components
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None) -> Self:
+        """Find the noise of the training data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Noisy samples.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        self.sigma_ = self.kernel_scale * mean_distance(X) or 1.0
+        data = X.astype(np.float64) / self.sigma_
+        penalty: Penalty = NOISE_PENALTIES[self.noise_penalty]()
+        weight = self.noise_weight * len(X) / (penalty.value(data) or 1.0)
+        self.noise_weight_ = weight / self.sigma_
+        schatten = SchattenNorm(self.exponent / 2.0, self._sketch(len(X), X.shape[1]))
+        start = self._start("_last", X.shape)
+        E = np.zeros_like(data) if start is None else start[0] / self.sigma_
+        E, objective, converged = self._descend(data, E, schatten, penalty, weight)
+        self._last = (E * self.sigma_,) if self.warm_start else None
+        self.noise_ = (E * self.sigma_).astype(X.dtype)
+        report_fit(self, objective, len(objective), converged)
+        return self
+
+    def _descend(
+        self, X: Array, E: Array, schatten: SchattenNorm, penalty: Penalty, weight: float
+    ) -> tuple[Array, list[float], bool]:
+        smooth, gradient = schatten.value_and_gradient(X - E)
+        value = smooth + weight * penalty.value(E)
+        size = float(np.linalg.norm(X)) or 1.0
+        step = FIRST_STEP / max(float(np.abs(gradient).max()), np.finfo(float).tiny)
+        objective: list[float] = []
+        for _ in range(self.max_iter):
+            while True:
+                # The derivative with respect to E is minus that with respect to X - E.
+                new = penalty.prox(E + step * gradient, step * weight)
+                change = float(np.linalg.norm(new - E))
+                new_smooth, new_gradient = schatten.value_and_gradient(X - new)
+                new_value = new_smooth + weight * penalty.value(new)
+                if new_value <= value - SUFFICIENT_DECREASE * change**2 / (2.0 * step):
+                    break
+                step *= STEP_CUT
+                if change <= SMALLEST_STEP * size:
+                    objective.append(value)
+                    return E, objective, True
+            E, value, gradient = new, new_value, new_gradient
+            objective.append(value)
+            step *= STEP_GROWTH
+            if change <= self.tol * size:
+                return E, objective, True
+        return E, objective, False
+
+    def _sketch(self, n: int, m: int) -> Array | None:
+        """Random combinations for the randomised solver, the same in all iterations."""
+        if self.solver == "full" or (self.solver == "auto" and n <= FULL_SAMPLES):
+            return None
+        size = min(max(n // 2, 1), 5 * m) if self.n_components is None else min(self.n_components, n)
+        rng = check_random_state(self.random_state)
+        sketch: Array = rng.standard_normal((n, size))
+        return sketch
+
+
+@dataclass(frozen=True)
+class SchattenNorm:
+    """``Tr (K(Z) + shift)^power`` of the Gaussian kernel, in units of its ``sigma``."""
+
+    power: float
+    sketch: Array | None = None
+
+    def value_and_gradient(self, Z: Array) -> tuple[float, Array]:
+        """Value, and its derivative with respect to ``Z``; with a sketch, of the projected matrix."""
+        K = RBF()(Z, Z)
+        K = 0.5 * (K + K.T)
+        if self.sketch is None:
+            values, vectors = scipy.linalg.eigh(K)
+        else:
+            basis, _ = scipy.linalg.qr(K @ self.sketch, mode="economic")
+            basis, _ = scipy.linalg.qr(K @ basis, mode="economic")
+            values, vectors = scipy.linalg.eigh(basis.T @ (K @ basis))
+            vectors = basis @ vectors
+        # Rounding makes small eigenvalues negative.
+        shifted = np.maximum(values, 0.0) + EIGENVALUE_SHIFT
+        dropped = len(Z) - len(values)
+        value = float(np.sum(shifted**self.power)) + dropped * EIGENVALUE_SHIFT**self.power
+        # d Tr f(K) = <f'(K), dK>, and dK_ij = -K_ij (z_i - z_j).(dz_i - dz_j).
+        T = ((vectors * (self.power * shifted ** (self.power - 1.0))) @ vectors.T) * K
+        gradient: Array = 2.0 * (T @ Z - T.sum(axis=1, keepdims=True) * Z)
+        return value, gradient

@@ -1,0 +1,1 @@
+"""The scikit-learn estimators: thin shells over the fitting and the engine."""

@@ -1,0 +1,263 @@
+"""Save and load fitted models: safetensors with a JSON header.
+
+A file holds arrays and a header of plain JSON: the parameters, the names of the features, the
+version of this library and how the arrays fit together. Loading builds objects of the classes
+listed here and of no others, so a file from anywhere can be opened without running its code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from rnlmf.io.atomic import outputs
+from rnlmf.io.dataset import FileError
+
+Array = npt.NDArray[Any]
+
+# Raised when a file of the new form cannot be read by the old code.
+FORMAT = 1
+
+# What a file may consist of. Names are part of the format: a class that moves keeps its name here.
+CLASSES = {
+    "RNLMF": "rnlmf.estimators.rnlmf:RNLMF",
+    "RNLMFDenoiser": "rnlmf.estimators.rnlmf:RNLMFDenoiser",
+    "ScaledRNLMF": "rnlmf.estimators.scaled:ScaledRNLMF",
+    "RNLMFOutlierDetector": "rnlmf.estimators.outliers:RNLMFOutlierDetector",
+    "RobustPCA": "rnlmf.compared.robust_pca:RobustPCA",
+    "RobustDictionaryLearning": "rnlmf.compared.robust_dictionary_learning:RobustDictionaryLearning",
+    "RobustKernelPCA": "rnlmf.compared.robust_kernel_pca:RobustKernelPCA",
+    "RNLMFClustering": "rnlmf.cluster.estimator:RNLMFClustering",
+    "ClusterComparison": "rnlmf.cluster.graphs:Comparison",
+    "ClusterCut": "rnlmf.cluster.assign:Cut",
+    "LeastSquaresSubspaceClustering": "rnlmf.compared.least_squares:LeastSquaresSubspaceClustering",
+    "LowRankSubspaceClustering": "rnlmf.compared.low_rank:LowRankSubspaceClustering",
+    "SparseSubspaceClustering": "rnlmf.compared.sparse:SparseSubspaceClustering",
+    "RBF": "rnlmf.kernels:RBF",
+    "Polynomial": "rnlmf.kernels:Polynomial",
+    "Linear": "rnlmf.kernels:Linear",
+    "L1": "rnlmf.penalties:L1",
+    "L2": "rnlmf.penalties:L2",
+    "L21": "rnlmf.penalties:L21",
+    "Nuclear": "rnlmf.penalties:Nuclear",
+    "MinimaxConcave": "rnlmf.penalties:MinimaxConcave",
+    "FeatureL2": "rnlmf.penalties:FeatureL2",
+    "FeatureNuclear": "rnlmf.penalties:FeatureNuclear",
+    "SquaredLoss": "rnlmf.compared.dictionary_losses:SquaredLoss",
+    "AbsoluteLoss": "rnlmf.compared.dictionary_losses:AbsoluteLoss",
+    "CappedLoss": "rnlmf.compared.dictionary_losses:CappedLoss",
+    "Model": "rnlmf.fitting.model:FittedModel",
+    "Neighbours": "rnlmf.fitting.neighbours:Neighbours",
+    "Problem": "rnlmf.engine.problem:Problem",
+    "Units": "rnlmf.engine.samples:Units",
+    "Corruption": "rnlmf.engine.corruption:Corruption",
+}
+# Parameters that only matter while fitting, and that may be live objects.
+TRANSIENT = ("random_state", "callback")
+
+
+def save(model: BaseEstimator, path: str | Path, *, about: dict[str, Any] | None = None) -> None:
+    """Save a fitted model.
+
+    Where the nearest samples have a say (``neighbors_`` above zero) the file holds up to 10,000
+    training samples; fit with ``neighbors=0`` if it must not.
+
+    Parameters
+    ----------
+    model : estimator of this library
+        Fitted. A ``callback``, and a ``random_state`` that is a generator, are not stored.
+    path : path
+        The file, conventionally ``.safetensors``; it appears whole or not at all.
+    about : dict or None
+        Anything in JSON to keep in the header, see :func:`read_header`.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from rnlmf import RNLMF, load, save
+    >>> X = np.random.default_rng(0).normal(size=(40, 3))
+    >>> model = RNLMF(5, random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "model.safetensors"
+    ...     save(model, file)
+    ...     again = load(file)
+    >>> bool(np.all(again.denoise(X) == model.denoise(X)))
+    True
+    """
+    from safetensors.numpy import save as to_bytes
+
+    check_is_fitted(model)
+    tensors: dict[str, Array] = {}
+    state = _encode(model, "", tensors)
+    header = {
+        "format": FORMAT,
+        "rnlmf": import_module("rnlmf").__version__,
+        "class": type(model).__name__,
+        "parameters": _parameters(model),
+        "n_features": int(model.n_features_in_),
+        "feature_names": [str(name) for name in getattr(model, "feature_names_in_", [])] or None,
+        "about": about or {},
+        "state": state,
+    }
+    content = to_bytes(tensors, metadata={"rnlmf": json.dumps(header)})
+    with outputs() as files:
+        files.path(Path(path)).write_bytes(content)
+
+
+def load(path: str | Path) -> Any:
+    """Load a model that :func:`save` wrote, by this or an older version.
+
+    Raises
+    ------
+    FileError
+        If the file is not a model, is cut off, or needs a newer version; a `ValueError`.
+    """
+    path = Path(path)
+    header, tensors = _read(path, with_tensors=True)
+    try:
+        model = _decode(header["state"], tensors)
+        fits = model.n_features_in_ == header["n_features"]
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise FileError(path, f"is damaged: {error}") from error
+    if not fits:
+        raise FileError(path, "is damaged: header and model disagree on the number of features.")
+    return model
+
+
+def read_header(path: str | Path) -> dict[str, Any]:
+    """The header of a model file without its arrays: class, parameters, version, feature names."""
+    header, _ = _read(Path(path), with_tensors=False)
+    return {key: value for key, value in header.items() if key != "state"}
+
+
+def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Any], dict[str, Array]]:
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise FileError(path, "there is no such model file.")
+    try:
+        with safe_open(path, framework="np") as file:
+            metadata = file.metadata() or {}
+            names = file.keys() if with_tensors else ()
+            tensors = {name: file.get_tensor(name) for name in names}
+    except (SafetensorError, OSError) as error:
+        raise FileError(path, "is not a model file, or cut off.") from error
+    try:
+        header = json.loads(metadata["rnlmf"])
+        version = int(header["format"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileError(path, "is a safetensors file, but not a model of rnlmf.") from error
+    if version > FORMAT:
+        raise FileError(path, f"was saved by rnlmf {header.get('rnlmf')}, which is newer: upgrade.")
+    return header, tensors
+
+
+def _parameters(model: BaseEstimator) -> dict[str, Any]:
+    """The parameters for readers of the header; the model itself is in the state."""
+    shown = {}
+    for name, value in model.get_params().items():
+        if not name.endswith("callback") and not isinstance(value, BaseEstimator):
+            plain = value is None or isinstance(value, bool | int | float | str)
+            shown[name] = value if plain else type(value).__name__
+    return shown
+
+
+def _class_name(value: Any) -> str:
+    kind = type(value)
+    location = f"{kind.__module__}:{kind.__qualname__}"
+    for name, known in CLASSES.items():
+        if known == location:
+            return name
+    raise ValueError(
+        f"{kind.__name__} is not one of the classes that a model file may hold: use a kernel and "
+        "penalties of this library, or pickle."
+    )
+
+
+def _encode(value: Any, place: str, tensors: dict[str, Array]) -> Any:
+    """Plain JSON for a value; arrays go to `tensors` under their `place`."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "OU":
+            return {"strings": [str(item) for item in value]}
+        tensors[place] = np.ascontiguousarray(value)
+        return {"tensor": place}
+    if isinstance(value, list | tuple):
+        items = [_encode(item, f"{place}.{i}", tensors) for i, item in enumerate(value)]
+        return {"tuple" if isinstance(value, tuple) else "list": items}
+    if isinstance(value, dict):
+        pairs = {str(key): _encode(item, f"{place}.{key}", tensors) for key, item in value.items()}
+        return {"dict": pairs}
+    if hasattr(value, "tocsr"):
+        sparse = value.tocsr()
+        parts = {key: getattr(sparse, key) for key in ("data", "indices", "indptr", "shape")}
+        return {"sparse": _encode(parts, place, tensors)["dict"]}
+    content = {
+        key: None if key in TRANSIENT and not isinstance(item, int) else item
+        for key, item in _content(value).items()
+    }
+    prefix = f"{place}." if place else ""
+    fields = {key: _encode(item, prefix + key, tensors) for key, item in content.items()}
+    return {"object": _class_name(value), "fields": fields}
+
+
+def _content(value: Any) -> dict[str, Any]:
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return vars(value)
+
+
+def _decode(value: Any, tensors: dict[str, Array]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "tensor" in value:
+        return tensors[value["tensor"]]
+    if "strings" in value:
+        return np.array(value["strings"], dtype=object)
+    if "list" in value:
+        return [_decode(item, tensors) for item in value["list"]]
+    if "tuple" in value:
+        return tuple(_decode(item, tensors) for item in value["tuple"])
+    if "dict" in value:
+        return {key: _decode(item, tensors) for key, item in value["dict"].items()}
+    if "sparse" in value:
+        return _sparse({key: _decode(item, tensors) for key, item in value["sparse"].items()})
+    fields = {key: _decode(item, tensors) for key, item in value["fields"].items()}
+    return _build(value["object"], fields)
+
+
+def _sparse(parts: dict[str, Any]) -> Any:
+    from scipy.sparse import csr_array
+
+    matrix = csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=parts["shape"])
+    matrix.check_format()
+    return matrix
+
+
+def _build(name: str, fields: dict[str, Any]) -> Any:
+    if name not in CLASSES:
+        raise ValueError(f"there is no class {name!r} in a model file.")
+    module, _, attribute = CLASSES[name].partition(":")
+    kind: Any = getattr(import_module(module), attribute)
+    if hasattr(kind, "__dataclass_fields__"):
+        # Fields that an older version did not have take their defaults.
+        return kind(**fields)
+    instance = kind.__new__(kind)
+    if isinstance(instance, BaseEstimator):
+        # Parameters that an older version did not have take their defaults; then what is stored.
+        kind.__init__(
+            instance, **{key: fields[key] for key in kind._get_param_names() if key in fields}
+        )
+    vars(instance).update(fields)
+    return instance

@@ -1,0 +1,427 @@
+"""The scikit-learn estimators: thin shells over the engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rnlmf.conventions import like, masked, report_fit
+from rnlmf.engine import Encoding, has_missing
+from rnlmf.estimators.outliers import remaining_error, scores_of
+from rnlmf.fitting.learner import Learner
+from rnlmf.kernels import KERNELS, Kernel
+from rnlmf.penalties import CODE_PENALTIES, DICTIONARY_PENALTIES, L2, NOISE_PENALTIES
+
+Array = npt.NDArray[Any]
+
+
+class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Robust non-linear matrix factorization.
+
+    Splits data ``X`` into clean data ``Y`` on a curved, low-dimensional structure and noise ``E``,
+    ``X = Y + E``, with no clean copy to learn from. A dictionary ``D`` of atoms in data space
+    represents the clean samples through a kernel, ``phi(Y) ~ phi(D) C``, by minimising
+
+        |phi(X - E) - phi(D) C|^2 / 2 + lambda_D R(D) + lambda_C R(C) + lambda_E R(E),
+
+    Eq. (RNLMF_1) of [1]_. :meth:`denoise` returns ``X - E`` and :meth:`transform` the codes ``C``,
+    of the training data or of new samples; each row is treated on its own.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of atoms ``d``. None: six times the number of features, at most 256 and at most a
+        fifth of the number of samples.
+    kernel : {"rbf", "polynomial", "linear"} or Kernel
+        See :mod:`rnlmf.kernels`.
+    kernel_scale : float or "auto"
+        The kernel's ``sigma`` is this times the mean distance between samples (for kernels other
+        than "rbf" at least their root mean square), unless the kernel brings its own. Smaller for
+        stronger curvature: the paper uses 0.5, 1 and 3. "auto" chooses from 0.5, 1 and 2 by
+        held-out entries (see Notes).
+    code_penalty : {"l2", "l1", "nuclear"}
+        ``R(C)``.
+    code_weight : float or "auto"
+        ``lambda_C``, above zero: without it the codes of similar atoms are not determined. "auto"
+        chooses from powers of ten by held-out entries.
+    noise_penalty : {"adaptive", "l1", "l21", "l2"}
+        ``R(E)``: wrong entries, wrong samples ("l21"), or dense Gaussian noise ("l2"). "adaptive" is
+        l1 that spares samples with few errors and takes large errors away whole, see
+        :mod:`rnlmf.engine.corruption`.
+    noise_weight : float, "auto" or "scale"
+        ``lambda_E``, in the units of the paper. "scale" sets the threshold above which a residual
+        is noise to 5% of the data's standard deviation, whatever the data's scale; "auto" chooses it
+        between 1.25% and 160% by held-out entries (see Notes).
+    neighbors : float or "auto"
+        Share, between 0 and 1, of the nearest denoised samples in the prediction of every entry, see
+        :mod:`rnlmf.fitting.neighbours`; 0 is the paper's method. "auto" chooses it by held-out
+        entries if the noise is "adaptive" or values are missing, and is 0 otherwise.
+    dictionary_penalty : {"l2", "nuclear"} or None
+        ``R(D)``, in feature space.
+    dictionary_weight : float
+        ``lambda_D``.
+    init : {"random", "samples"} or array of shape (n_components, n_features)
+        First dictionary: Gaussian with each feature's mean and standard deviation, random samples,
+        or the one given.
+    order : {"auto", "single-pass", "paper"}
+        "single-pass" updates dictionary and noise in one pass over the samples (RBF kernel with
+        ``code_penalty="l2"`` only); "paper" is Algorithm 1 as printed, for everything. "auto" takes
+        the single pass where it can.
+    momentum : float or "auto"
+        ``eta`` in [0, 1). "auto" is 0.9 in the single pass, where the samples have it too, and
+        the paper's 0.5 in its order.
+    step_damping : float
+        ``tau_D >= 1`` of the dictionary step.
+    curvature_shift : float
+        ``mu >= 0`` of the dictionary step; raised by itself where the curvature is not positive.
+    dictionary_step : {"auto", "newton", "spectral"}
+        Relaxed Newton step, or the gradient over the curvature's spectral norm. "auto" takes the
+        latter for more than 2048 atoms.
+    max_iter : int
+        Most iterations of the fit, and of the treatment of new samples.
+    tol : float
+        The fit stops when an iteration changes objective and dictionary by less, relatively; the
+        treatment of a sample when no entry changes by more than this times ``sigma``.
+    n_jobs : int or None
+        Threads. None: as many as BLAS would use. Results do not depend on it.
+    random_state : int, RandomState or None
+        For the first dictionary, and for the samples that set ``sigma`` when there are many.
+    callback : callable or None
+        Called after each iteration with an object that has ``iteration``, ``max_iter``,
+        ``objective`` and ``dictionary_change``; the fit stops when it returns True.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        The dictionary ``D``.
+    kernel_ : Kernel
+        The kernel, with its ``sigma``.
+    noise_weight_, kernel_scale_, code_weight_, neighbors_ : float
+        Values in use.
+    selection_ : list of dict
+        What was tried for the parameters that are "auto", with the losses of held-out entries
+        (:mod:`rnlmf.model_selection.held_out`), best first; empty where there was nothing to
+        choose, or too few entries.
+    selection_confidence_ : float or None
+        How often the chosen values are the best when the held-out entries are redrawn.
+    objective_ : array
+        Objective at each iteration; the dictionary is that of the lowest.
+    n_iter_ : int
+        Iterations of the fit.
+    converged_ : bool
+        Whether it stopped before `max_iter`.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Notes
+    -----
+    Parameters that are "auto" are chosen without clean data: 5% of the entries are hidden and
+    predicted, and a search over the values, one parameter after the other, looks for the lowest
+    robust loss (:mod:`rnlmf.model_selection.held_out`); of thresholds that are not credibly worse
+    than the best, the largest is taken. It takes about seven fits, to at most 20,000 samples. Give
+    numbers, or ``noise_weight="scale"`` and a ``kernel_scale``, to fit once.
+
+    Missing values (NaN) have no say in the fit and are filled in by :meth:`denoise`.
+
+    References
+    ----------
+    .. [1] J. Fan, C. Yang and M. Udell, "Robust Non-Linear Matrix Factorization for Dictionary
+       Learning, Denoising, and Clustering", IEEE Transactions on Signal Processing, 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rnlmf import RNLMF
+    >>> from rnlmf.datasets import corrupt_entries
+    >>> from rnlmf.metrics import relative_rmse
+    >>> t = np.linspace(0, 6, 500)
+    >>> curve = np.column_stack([f(k * t) for k in range(1, 7) for f in (np.cos, np.sin)])
+    >>> noisy = corrupt_entries(curve, 0.1, random_state=0)
+    >>> clean = RNLMF(n_components=40, random_state=0).fit_denoise(noisy)
+    >>> relative_rmse(curve, clean) < 0.2 * relative_rmse(curve, noisy)
+    True
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "kernel": [StrOptions(set(KERNELS)), Kernel],
+        "kernel_scale": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "code_penalty": [StrOptions(set(CODE_PENALTIES))],
+        "code_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "noise_penalty": [StrOptions(set(NOISE_PENALTIES))],
+        "noise_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto", "scale"})],
+        "neighbors": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
+        "dictionary_penalty": [StrOptions(set(DICTIONARY_PENALTIES)), None],
+        "dictionary_weight": [Interval(Real, 0, None, closed="left")],
+        "init": [StrOptions({"random", "samples"}), "array-like"],
+        "order": [StrOptions({"auto", "single-pass", "paper"})],
+        "momentum": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+        "step_damping": [Interval(Real, 1, None, closed="left")],
+        "curvature_shift": [Interval(Real, 0, None, closed="left")],
+        "dictionary_step": [StrOptions({"auto", "newton", "spectral"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state"],
+        "callback": [callable, None],
+    }
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="rbf",
+        kernel_scale="auto",
+        code_penalty="l2",
+        code_weight=1e-2,
+        noise_penalty="adaptive",
+        noise_weight="auto",
+        neighbors="auto",
+        dictionary_penalty=None,
+        dictionary_weight=0.0,
+        init="random",
+        order="auto",
+        momentum="auto",
+        step_damping=1.0,
+        curvature_shift=0.0,
+        dictionary_step="auto",
+        max_iter=300,
+        tol=3e-4,
+        n_jobs=None,
+        random_state=None,
+        callback=None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.kernel_scale = kernel_scale
+        self.code_penalty = code_penalty
+        self.code_weight = code_weight
+        self.noise_penalty = noise_penalty
+        self.noise_weight = noise_weight
+        self.neighbors = neighbors
+        self.dictionary_penalty = dictionary_penalty
+        self.dictionary_weight = dictionary_weight
+        self.init = init
+        self.order = order
+        self.momentum = momentum
+        self.step_damping = step_damping
+        self.curvature_shift = curvature_shift
+        self.dictionary_step = dictionary_step
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callback = callback
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None, *, mask=None) -> Self:
+        """Learn the dictionary from noisy samples (Algorithm 1).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Noisy samples; NaN is a missing value.
+        y : ignored
+        mask : array-like of bool of the shape of `X`, or None
+            Entries that are known to be wrong: they are treated as missing.
+
+        Returns
+        -------
+        self
+        """
+        X = self._check(X, mask, fitting=True)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        learner = Learner(self)
+        choice = learner.choose(X, seed)
+        model, result = learner.learn(X, choice.settings, seed, self.callback)
+        self._model = model = replace(model, neighbours=learner.neighbours(X, model, seed))
+
+        width, kernel = model.units.width, model.problem.kernel
+        self.components_ = (model.atoms * width + model.units.center).astype(X.dtype)
+        self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
+        self.kernel_scale_ = choice.settings.kernel_scale
+        self.code_weight_ = choice.settings.code_weight
+        self.neighbors_ = 0.0 if model.neighbours is None else model.neighbours.share
+        self.noise_weight_ = model.problem.noise_weight / width**model.problem.noise_penalty.degree
+        self.selection_, self.selection_confidence_ = choice.table, choice.confidence
+        report_fit(self, result.objective, result.n_iter, result.converged)
+        return self
+
+    def fit_denoise(self, X, y=None, *, mask=None):
+        """Fit, and return the denoised training data ``X - E``, in the container of `X`."""
+        return self.fit(X, mask=mask).denoise(X, mask=mask)
+
+    def fit_transform(self, X, y=None):
+        """Fit, and return the codes of the training data."""
+        return self.fit(X).transform(X)
+
+    def transform(self, X):
+        """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2)."""
+        data = self._check(X)
+        return self._encode(data, with_codes=True, alone=True).codes
+
+    def denoise(self, X, *, mask=None):
+        """Samples without their noise, ``X - E`` (Algorithm 2).
+
+        Entries in which no noise was found are returned unchanged, to the bit. Missing entries (NaN,
+        or where `mask` is True) are filled with the prediction. A sample without any value gets the
+        mean, or the prediction there. A data frame comes back as a data frame.
+        """
+        data = self._check(X, mask)
+        encoding = self._encode(data, with_codes=False)
+        return like(X, self._model.denoised(data, encoding))
+
+    def noise(self, X, *, mask=None):
+        """Noise ``E`` of samples (Algorithm 2); zero where none was found, NaN where no value is."""
+        data = self._check(X, mask)
+        noise = self._encode(data, with_codes=False).noise
+        noise *= self._model.units.width
+        return like(X, noise)
+
+    def split(self, X, *, mask=None):
+        """Codes, noise and denoised samples at once: ``C``, ``E`` and ``X - E`` (Algorithm 2)."""
+        data = self._check(X, mask)
+        encoding = self._encode(data, with_codes=True)
+        noise = encoding.noise * data.dtype.type(self._model.units.width)
+        return encoding.codes, like(X, noise), like(X, self._model.denoised(data, encoding))
+
+    def residuals(self, X, *, mask=None):
+        """What the model does not predict of samples; NaN where no value is.
+
+        Noise is the part of it that exceeds the threshold; residuals are there also where none does.
+        """
+        data = self._check(X, mask)
+        residual = self._encode(data, with_codes=False, with_residual=True).residual
+        residual *= self._model.units.width
+        residual[np.isnan(data)] = np.nan
+        return like(X, residual)
+
+    def corruption_scores(self, X, *, mask=None):
+        """How credible it is that an entry is wrong, from 0 to 1; NaN where no value is.
+
+        With ``s`` the size of the residual to the prediction over the threshold above which it is
+        noise, the score is ``s^2 / (1 + s^2)``: one half where noise begins.
+        """
+        data = self._check(X, mask)
+        encoding = self._encode(data, with_codes=False, with_residual=True)
+        return like(X, scores_of(encoding.residual, encoding.threshold[:, None], np.isnan(data)))
+
+    def estimate_error(self, X, *, mask=None, random_state=0):
+        """Relative error that is left in ``denoise(X)``, estimated without the truth.
+
+        The noise that was found is put on the denoised samples again, each sample getting that of
+        another, and removed once more; the error of that is known. Expect the right order of
+        magnitude, within a factor of two: what the model cannot represent at all goes unseen.
+
+        Returns
+        -------
+        float
+            ``|X_denoised - X_true|_F / |X_true|_F``, estimated.
+        """
+        data = self._check(X, mask)
+        denoised = self._model.denoised(data, self._encode(data, with_codes=False))
+        return remaining_error(data, denoised, self.denoise, np.random.RandomState(random_state))
+
+    def inverse_transform(self, X):
+        """Predicted samples from codes.
+
+        The codes give the kernel values, ``K = C (K_D + lambda_C I)`` for the squared penalty
+        and ``K ~ C K_D`` otherwise, and with ``V = C * f'`` the prediction is ``(V D) / w``, a
+        kernel-weighted mean of the atoms.
+        """
+        check_is_fitted(self)
+        C = check_array(X, dtype=[np.float64, np.float32])
+        model = self._model
+        kernel, D = model.problem.kernel, model.atoms
+        if C.shape[1] != len(D):
+            raise ValueError(f"X has {C.shape[1]} columns, but there are {len(D)} codes per sample.")
+        K_D = model.problem.atom_kernel(D)
+        K = C @ K_D
+        if isinstance(model.problem.code_penalty, L2):
+            K += model.problem.code_weight * C
+        V = C * kernel.slope_of_value(K)
+        own = np.einsum("ij,ij->i", C, K)[:, None]
+        weight = V.sum(axis=1, keepdims=True) if kernel.stationary else kernel.slope_of_value(own)
+        weight = np.where(np.abs(weight) > np.finfo(float).tiny, weight, 1.0)
+        return model.units.to_data(V @ D / weight).astype(C.dtype)
+
+    def score(self, X, y=None):
+        """Negative mean objective per sample: the higher, the better the model explains `X`."""
+        data = self._check(X)
+        return -float(self._encode(data, with_codes=False, alone=True).objective.mean())
+
+    @property
+    def _n_features_out(self):
+        return len(self.components_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _check(self, X, mask=None, *, fitting=False):
+        """Samples as an array, with NaN where they have no value."""
+        if not fitting:
+            check_is_fitted(self)
+        X = validate_data(
+            self,
+            X,
+            reset=fitting,
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2 if fitting else 1,
+            ensure_all_finite="allow-nan",
+        )
+        X = masked(X, mask)
+        if fitting and has_missing(X):
+            empty = np.flatnonzero(np.all(np.isnan(X), axis=0))
+            if len(empty):
+                raise ValueError(
+                    f"Feature(s) {empty.tolist()} of X have no value in any sample: leave them out."
+                )
+        return X
+
+    def _encode(self, X: Array, **options: bool) -> Encoding:
+        return Learner(self).encode(self._model, X, **options)
+
+
+class RNLMFDenoiser(OneToOneFeatureMixin, RNLMF):
+    """:class:`RNLMF` for pipelines: :meth:`transform` returns the denoised samples ``X - E``.
+
+    The parameters and attributes are those of :class:`RNLMF`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from rnlmf import RNLMFDenoiser
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = make_pipeline(RNLMFDenoiser(random_state=0), KNeighborsClassifier())
+    >>> model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.9
+    True
+    """
+
+    def transform(self, X):
+        """Samples without their noise, ``X - E``, missing entries filled."""
+        data = self._check(X)
+        return self._model.denoised(data, self._encode(data, with_codes=False))
+
+    def inverse_transform(self, X):
+        """The samples themselves: denoising has no inverse."""
+        check_is_fitted(self)
+        return X

@@ -1,1 +1,0 @@
-"""Robust factorizations that RNLMF is compared with: one method per file."""

@@ -1,1 +1,0 @@
-"""Methods that represent every sample by the others: one method per file."""

@@ -1,0 +1,192 @@
+import json
+import struct
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import save_file
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+import rnlmf
+from rnlmf import (
+    RNLMF,
+    RNLMFClustering,
+    RNLMFDenoiser,
+    RNLMFOutlierDetector,
+    ScaledRNLMF,
+    load,
+    save,
+)
+from rnlmf.estimators import persistence
+from rnlmf.io import FileError
+from rnlmf.kernels import RBF, Polynomial
+
+SETTINGS = {
+    "default": RNLMF(10, random_state=0),
+    "denoiser": RNLMFDenoiser(10, random_state=0),
+    "polynomial": RNLMF(10, kernel=Polynomial(degree=3), random_state=0, max_iter=20),
+    "noise everywhere": RNLMF(10, kernel_scale=1.0, noise_weight=1e-9, random_state=0),
+    "own width": RNLMF(10, kernel=RBF(sigma=2.0), noise_penalty="l21", random_state=0),
+    "nuclear": RNLMF(10, code_penalty="nuclear", random_state=0, max_iter=20),
+    "lasso": RNLMF(10, code_penalty="l1", noise_penalty="l2", random_state=0, max_iter=20),
+    "dictionary": RNLMF(10, dictionary_penalty="l2", dictionary_weight=0.1, random_state=0),
+}
+
+
+def short(model):
+    """The estimator with few iterations."""
+    limits = [name for name in model.get_params() if name.endswith("max_iter")]
+    return model.set_params(**dict.fromkeys(limits, 3))
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "model.safetensors"
+
+
+@pytest.mark.parametrize("model", SETTINGS.values(), ids=SETTINGS.keys())
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_loaded_model_does_the_same(model, dtype, curved, file):
+    noisy = curved[1].astype(dtype)
+    model.fit(noisy)
+    save(model, file)
+    again = load(file)
+    assert type(again) is type(model)
+    assert repr(again) == repr(model)
+    for old, new in zip(model.split(noisy[:50]), again.split(noisy[:50]), strict=True):
+        np.testing.assert_array_equal(new, old)
+    np.testing.assert_array_equal(again.components_, model.components_)
+    assert again.fit(noisy).n_iter_ == model.n_iter_
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in rnlmf.__all__ if isinstance(getattr(rnlmf, name), type)]
+)
+def test_every_estimator_can_be_saved(name, file, curved):
+    kind = getattr(rnlmf, name)
+    if not hasattr(kind, "fit"):
+        pytest.skip("not an estimator")
+    meta = kind in (ScaledRNLMF, RNLMFOutlierDetector)
+    model = short(kind(RNLMF()) if meta else kind()).fit(curved[1][:40])
+    save(model, file)
+    again = load(file)
+    check_is_fitted(again)
+    assert set(vars(again)) == set(vars(model))
+
+
+def test_feature_names_and_remarks_are_in_the_header(file, curved):
+    frame = pd.DataFrame(curved[1], columns=[f"c{i}" for i in range(12)])
+    model = RNLMF(5, random_state=0, callback=print, max_iter=2)
+    model.callback = None
+    save(model.fit(frame), file, about={"source": "x.csv"})
+    header = persistence.read_header(file)
+    assert header["feature_names"] == list(frame.columns)
+    assert header["n_features"] == 12
+    assert header["about"] == {"source": "x.csv"}
+    assert header["parameters"]["n_components"] == 5
+    assert header["rnlmf"] == rnlmf.__version__
+    assert list(load(file).denoise(frame).columns) == list(frame.columns)
+    with pytest.raises(ValueError, match="feature names"):
+        load(file).denoise(frame.rename(columns={"c0": "other"}))
+
+
+def test_live_objects_are_left_out(file, curved):
+    model = RNLMF(5, random_state=np.random.RandomState(0), callback=lambda info: None)
+    save(model.fit(curved[1]), file)
+    again = load(file)
+    assert again.callback is None
+    assert again.random_state is None
+
+
+def test_what_is_not_fitted_or_foreign_is_refused(file, curved):
+    class Mine(RBF):
+        pass
+
+    with pytest.raises(NotFittedError):
+        save(RNLMF(), file)
+    with pytest.raises(ValueError, match="Mine is not one of the classes"):
+        save(RNLMF(5, kernel=Mine(), max_iter=2).fit(curved[1]), file)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("length", [0, 5, 100, 0.5, -1])
+def test_a_file_that_was_cut_off(file, curved, length):
+    save(RNLMF(5, random_state=0).fit(curved[1]), file)
+    content = file.read_bytes()
+    file.write_bytes(content[: length if isinstance(length, int) else int(length * len(content))])
+    with pytest.raises(FileError, match="not a model file, or cut off"):
+        load(file)
+
+
+def test_foreign_files(file, tmp_path):
+    with pytest.raises(FileError, match="no such model file"):
+        load(file)
+    file.write_bytes(b"\x80\x04\x95 this could be a pickle")
+    with pytest.raises(FileError, match="not a model file"):
+        load(file)
+    save_file({"weight": np.zeros(3)}, file)
+    with pytest.raises(FileError, match="not a model of rnlmf"):
+        load(file)
+
+
+def edited(file, change):
+    """Rewrite the header of a model file."""
+    content = file.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    outer = json.loads(content[8 : 8 + length])
+    inner = json.loads(outer["__metadata__"]["rnlmf"])
+    change(inner)
+    outer["__metadata__"]["rnlmf"] = json.dumps(inner)
+    new = json.dumps(outer).encode()
+    file.write_bytes(struct.pack("<Q", len(new)) + new + content[8 + length :])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda header: header.update(format=99, rnlmf="9.0"), "saved by rnlmf 9.0, which is newer"),
+        (lambda header: header["state"].update(object="os.system"), "no class 'os.system'"),
+        (lambda header: header["state"]["fields"]["_model"]["fields"].pop("atoms"), "damaged"),
+        (lambda header: header.update(n_features=3), "disagree"),
+        (lambda header: header.pop("state"), "damaged"),
+    ],
+)
+def test_tampered_headers(file, curved, change, message):
+    save(RNLMF(5, random_state=0).fit(curved[1]), file)
+    edited(file, change)
+    with pytest.raises(FileError, match=message):
+        load(file)
+
+
+def test_parameters_that_older_versions_lacked_take_their_defaults(file, curved):
+    save(RNLMF(5, random_state=0).fit(curved[1]), file)
+    edited(file, lambda header: header["state"]["fields"].pop("momentum"))
+    assert load(file).momentum == RNLMF().momentum
+
+
+def test_files_of_the_first_format_load(curved):
+    """The stored file must load forever; it was fitted to the noisy curve of the fixture."""
+    path = Path(__file__).parent / "models" / "format1.safetensors"
+    clean, noisy = curved
+    names = [f"c{i}" for i in range(12)]
+    model = load(path)
+    assert isinstance(model, ScaledRNLMF)
+    assert model.estimator.n_components == 30
+    assert persistence.read_header(path)["feature_names"] == names
+    denoised = model.denoise(pd.DataFrame(noisy, columns=names))
+    assert np.linalg.norm(denoised - clean) < 0.3 * np.linalg.norm(noisy - clean)
+
+
+def test_every_class_of_the_format_exists():
+    for location in persistence.CLASSES.values():
+        module, _, name = location.partition(":")
+        assert hasattr(import_module(module), name), location
+
+
+def test_a_loaded_clustering_labels_new_samples(curved, file):
+    model = RNLMFClustering(2, n_components=10, random_state=0).fit(curved[1][:80])
+    save(model, file)
+    np.testing.assert_array_equal(load(file).predict(curved[1][80:]), model.predict(curved[1][80:]))
