@@ -125,7 +125,7 @@ ALGORITHM_3: dict[str, Any] = {
     "affinity": "least-squares",
     "affinity_weight": 0.01,
     "assign_labels": "kmeans",
-    "least_share": 0,
+    "min_relative_size": 0,
     "n_components": 256,
     "kernel_scale": 1.0,
     "n_neighbors": 15,
@@ -191,7 +191,7 @@ def pixels(X: Array, k: int, seed: int, name: str) -> Array:
 
 METHODS: dict[str, Callable[..., Array]] = {
     "RNLMF, default": ours(),
-    "RNLMF, clusters of similar size": ours(least_share=0.5),
+    "RNLMF, clusters of similar size": ours(min_relative_size=0.5),
     "RNLMF, landmarks": ours(form="landmarks", n_landmarks=1000),
     "RNLMF, paper's settings by set": algorithm_3(True, order="paper", max_iter=200),
     "RNLMF, the same in a single pass": algorithm_3(True),

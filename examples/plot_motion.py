@@ -14,7 +14,7 @@ degrees of freedom. Markers that are swapped or hidden make spikes.
 
 import numpy as np
 
-from rnlmf.datasets.motion import CMU_BONES, Motion
+from rnlmf.datasets.motion import CMU_BONES, MotionCapture
 
 rng = np.random.default_rng(0)
 n_frames, n_channels = 600, sum(CMU_BONES.values())
@@ -23,7 +23,7 @@ pace = 1 + 0.5 * np.sin(phase / 17)
 waves = np.column_stack([pace * f(k * phase) for k in (1, 2, 3) for f in (np.sin, np.cos)])
 angles = waves @ rng.normal(size=(6, n_channels)) * rng.uniform(2, 12, n_channels)
 spikes = rng.random(angles.shape) < 0.05
-walk = Motion(
+walk = MotionCapture(
     angles + spikes * rng.normal(scale=40, size=angles.shape), CMU_BONES, np.arange(n_frames) + 1
 )
 

@@ -55,9 +55,9 @@ display = DenoisingDisplay.from_estimator(model, noisy, feature=noisy.columns.ge
 # %%
 # In words, as the command line says it:
 
-from rnlmf.report import find, in_words
+from rnlmf.report import findings_of, in_words
 
-findings = find(model, noisy.to_numpy(), clean.to_numpy())
+findings = findings_of(model, noisy.to_numpy(), clean.to_numpy())
 names, samples = list(noisy.columns), [f"{day:%Y-%m-%d}" for day in days]
 print("\n".join(in_words(findings, names, samples)))
 

@@ -6,11 +6,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 
 def like(X: Any, values: Array) -> Any:

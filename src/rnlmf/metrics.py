@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 
 def _pair(truth: Any, recovered: Any) -> tuple[Array, Array]:

@@ -93,7 +93,7 @@ def test_cut_joins_small_parts_and_makes_room_for_a_true_cluster():
 
     def run(share):
         rng = np.random.RandomState(0)
-        return cut(vectors, 3, table, method="kmeans", n_init=10, least_share=share, rng=rng)
+        return cut(vectors, 3, table, method="kmeans", n_init=10, min_relative_size=share, rng=rng)
 
     expected = np.where(truth == 3, 0, truth)
     plain, joined = run(0.0), run(0.3)

@@ -22,7 +22,7 @@ MODELS = {
         affinity="least-squares",
         affinity_weight=0.01,
         assign_labels="kmeans",
-        least_share=0,
+        min_relative_size=0,
         n_neighbors=15,
         kernel_scale=1.0,
         random_state=0,
@@ -210,7 +210,7 @@ def test_degenerate_data():
         ("form", "sparse"),
         ("n_landmarks", 1),
         ("assign_labels", "discretize"),
-        ("least_share", 1.0),
+        ("min_relative_size", 1.0),
         ("fit_samples", 1),
     ],
 )

@@ -3,23 +3,25 @@ import pytest
 import scipy.io
 
 from rnlmf.datasets import load_cmu_mocap, write_amc
-from rnlmf.datasets.motion import CMU_BONES, Motion
+from rnlmf.datasets.motion import CMU_BONES, MotionCapture
 
 VALUES = np.random.default_rng(0).standard_normal((5, 62)).astype(np.float32)
 
 
 def test_amc_in_the_layout_of_the_database(tmp_path):
     backwards = dict(reversed(CMU_BONES.items()))
-    motion = Motion(VALUES, CMU_BONES, np.arange(1, 6))
+    motion = MotionCapture(VALUES, CMU_BONES, np.arange(1, 6))
     write_amc(tmp_path / "01_09.amc", motion)
-    write_amc(tmp_path / "other.amc", Motion(motion.arranged(backwards), backwards, motion.frames))
+    write_amc(
+        tmp_path / "other.amc", MotionCapture(motion.arranged(backwards), backwards, motion.frames)
+    )
     for path in (tmp_path, tmp_path / "other.amc"):
         np.testing.assert_array_equal(load_cmu_mocap(path=path).data, VALUES)
 
 
 def test_subjects_folder(tmp_path):
     (tmp_path / "56").mkdir()
-    write_amc(tmp_path / "56" / "56_06.amc", Motion(VALUES, CMU_BONES, np.arange(1, 6)))
+    write_amc(tmp_path / "56" / "56_06.amc", MotionCapture(VALUES, CMU_BONES, np.arange(1, 6)))
     data = load_cmu_mocap(56, 6, path=tmp_path)
     assert data.data.shape == (5, 62)
     assert data.channels[33] == "rfingers"
@@ -47,7 +49,7 @@ def test_default_folder_is_in_the_home_folder(monkeypatch, tmp_path):
 
 def test_bad_files(tmp_path):
     few = {"root": 6, "head": 3}
-    write_amc(tmp_path / "few.amc", Motion(VALUES[:, :9], few, np.arange(1, 6)))
+    write_amc(tmp_path / "few.amc", MotionCapture(VALUES[:, :9], few, np.arange(1, 6)))
     with pytest.raises(ValueError, match="lowerback"):
         load_cmu_mocap(path=tmp_path / "few.amc")
     np.savez(tmp_path / "narrow.npz", X=np.zeros((4, 5)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rnlmf.datasets import read_amc, write_amc
-from rnlmf.datasets.motion import CMU_BONES, Motion
+from rnlmf.datasets.motion import CMU_BONES, MotionCapture
 
 TEXT = """#!OML:ASF F:\\VICON\\USERDATA
 :FULLY-SPECIFIED
@@ -57,7 +57,7 @@ def test_round_trip_is_the_same_to_the_byte(file, tmp_path):
 def test_any_number_is_read_back_the_same(tmp_path, dtype):
     rng = np.random.default_rng(0)
     values = (rng.standard_normal((50, 62)) * 10.0 ** rng.integers(-12, 6, (50, 62))).astype(dtype)
-    write_amc(tmp_path / "a.amc", Motion(values, CMU_BONES, np.arange(1, 51)))
+    write_amc(tmp_path / "a.amc", MotionCapture(values, CMU_BONES, np.arange(1, 51)))
     back = read_amc(tmp_path / "a.amc")
     np.testing.assert_array_equal(back.data.astype(dtype), values)
     assert back.bones == CMU_BONES
@@ -71,7 +71,7 @@ def test_windows_line_ends_and_exponents(tmp_path):
 
 def test_the_layout_of_the_cmu_database():
     assert sum(CMU_BONES.values()) == 62
-    names = Motion(np.zeros((1, 62)), CMU_BONES, np.array([1])).channels
+    names = MotionCapture(np.zeros((1, 62)), CMU_BONES, np.array([1])).channels
     assert names.index("rfingers") == 33
     assert names[-1] == "ltoes"
 

@@ -4,7 +4,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rnlmf import RNLMF, RNLMFOutlierDetector
-from rnlmf.estimators.outliers import scores_of
+from rnlmf.estimators.uncertainty import scores_of
 from rnlmf.metrics import relative_rmse
 
 

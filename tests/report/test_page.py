@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from rnlmf import RNLMF
-from rnlmf.report import find, in_words, write_report
+from rnlmf.report import findings_of, in_words, write_report
+from rnlmf.report.content import PageContent
 from rnlmf.report.findings import percent
 from rnlmf.report.pictures import grey, signed
-from rnlmf.report.story import Story
 
 MODEL = SimpleNamespace(converged_=True, n_iter_=7, objective_=[2.0, 1.0], components_=np.eye(3))
 MODEL.get_params = lambda: {"n_components": 3}
@@ -73,7 +73,7 @@ def test_findings_count_what_was_changed(rng):
     noisy[5, 2] += 10.0
     noisy[9, 0] += 0.01
     noisy[11, 0] = np.nan
-    findings = find(MODEL, noisy, clean)
+    findings = findings_of(MODEL, noisy, clean)
     assert (findings.n_large, findings.n_changed, findings.n_missing) == (3, 4, 1)
     assert findings.n_samples_hit == 2
     assert findings.worst_features() == [1, 2]
@@ -85,9 +85,9 @@ def test_findings_count_what_was_changed(rng):
 def test_findings_do_not_depend_on_the_chunks(rng, monkeypatch):
     clean = rng.normal(size=(50, 4))
     noisy = clean + 3 * (rng.random(clean.shape) < 0.2)
-    whole = find(MODEL, noisy, clean)
+    whole = findings_of(MODEL, noisy, clean)
     monkeypatch.setattr("rnlmf.report.findings.CHUNK_ROWS", 7)
-    parts = find(MODEL, noisy, clean)
+    parts = findings_of(MODEL, noisy, clean)
     for name, value in vars(whole).items():
         np.testing.assert_allclose(
             np.array(getattr(parts, name), float), np.array(value, float), err_msg=name
@@ -98,13 +98,13 @@ def test_words():
     clean = np.tile([[0.0, 1.0], [1.0, 0.0]], (10, 1))
     noisy = clean.copy()
     noisy[4, 1] = 50.0
-    text = " ".join(in_words(find(MODEL, noisy, clean), ["a", "b"], None))
+    text = " ".join(in_words(findings_of(MODEL, noisy, clean), ["a", "b"], None))
     assert "20 samples of 2 features" in text
     assert "1 entry (2.5%) in 1 sample (5%) did not fit" in text
     assert "was repaired" in text
     assert "Worst hit: feature b (5%); sample 4." in text
     assert "converged after 7 iterations" in text
-    nothing = " ".join(in_words(find(MODEL, clean, clean), ["a", "b"], None))
+    nothing = " ".join(in_words(findings_of(MODEL, clean, clean), ["a", "b"], None))
     assert "nothing gross to repair" in nothing
 
 
@@ -119,8 +119,10 @@ def test_shown_samples_hold_the_worst_and_others(rng):
     clean = rng.normal(size=(1000, 2))
     noisy = clean.copy()
     noisy[700:705] += 20.0
-    story = Story(MODEL, noisy, clean, find(MODEL, noisy, clean), ["a", "b"], None, None, None, {})
-    shown = story.some_samples(50)
+    page = PageContent(
+        MODEL, noisy, clean, findings_of(MODEL, noisy, clean), ["a", "b"], None, None, None, {}
+    )
+    shown = page.some_samples(50)
     assert len(shown) == len(set(shown)) == 50
     assert set(range(700, 705)) <= set(shown)
     assert shown.min() < 50
@@ -144,7 +146,7 @@ def test_the_model_cleans_if_nothing_is_given(tmp_path, curved):
 
 def test_the_error_that_is_left_is_told(curved):
     model = RNLMF(20, kernel_scale=1.0, noise_weight="scale", random_state=0).fit(curved[1])
-    findings = find(model, curved[1], model.denoise(curved[1]))
+    findings = findings_of(model, curved[1], model.denoise(curved[1]))
     assert 0.0 < findings.remaining_error < 1.0
     assert "the error left in the cleaned data is about" in " ".join(
         in_words(findings, list("abcdefghijkl"), None)

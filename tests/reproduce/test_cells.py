@@ -5,9 +5,9 @@ import pytest
 
 from rnlmf.reproduce import cells
 from rnlmf.reproduce.cells import Cache, Cell, Outcome, code_fingerprint
-from rnlmf.reproduce.problems import Problem
+from rnlmf.reproduce.problems import PaperProblem
 
-CELL = Cell("denoise", Problem("synthetic", "entries", 0.3), "RNLMF", (("code_weight", 0.01),), 0)
+CELL = Cell("denoise", PaperProblem("synthetic", "entries", 0.3), "RNLMF", (("code_weight", 0.01),), 0)
 OUTCOME = Outcome({"rmse": 12.345678901234567}, 1.5, "abc")
 
 
@@ -28,7 +28,7 @@ def test_outcomes_and_arrays_come_back_the_same(tmp_path):
         {"task": "picture"},
         {"parameters": ()},
         {"parameters": (("code_weight", 0.02),)},
-        {"problem": Problem("synthetic", "entries", 0.2)},
+        {"problem": PaperProblem("synthetic", "entries", 0.2)},
     ],
 )
 def test_another_cell_has_another_key(tmp_path, change):

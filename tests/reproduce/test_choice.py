@@ -1,12 +1,12 @@
 import pytest
 
 from rnlmf.reproduce.choice import best_point, next_points
-from rnlmf.reproduce.grids import Choice
+from rnlmf.reproduce.grids import Candidates
 
 GRID = {
-    "a": Choice(tuple(range(10)), 5),
-    "b": Choice(tuple(range(-5, 6)), 0),
-    "fixed": Choice((7,), 7),
+    "a": Candidates(tuple(range(10)), 5),
+    "b": Candidates(tuple(range(-5, 6)), 0),
+    "fixed": Candidates((7,), 7),
 }
 
 
@@ -37,10 +37,10 @@ def test_ends_at_a_point_with_no_better_neighbour():
 
 def test_begins_at_the_start_and_wants_nothing_of_a_single_point():
     assert next_points(GRID, {}) == [(("a", 5), ("b", 0), ("fixed", 7))]
-    single = {"a": Choice((1,), 1)}
+    single = {"a": Candidates((1,), 1)}
     assert next_points(single, {(("a", 1),): 3.0}) == []
 
 
 def test_start_must_be_on_the_grid():
     with pytest.raises(ValueError, match="start=2"):
-        Choice((1, 3), 2)
+        Candidates((1, 3), 2)

@@ -6,7 +6,7 @@ from rnlmf.metrics import relative_rmse
 from rnlmf.reproduce import spec
 from rnlmf.reproduce.methods import METHODS
 from rnlmf.reproduce.paper import paper_values
-from rnlmf.reproduce.problems import Problem
+from rnlmf.reproduce.problems import PaperProblem
 
 SMALL = {"manifolds": 1, "samples": 80, "features": 25}
 
@@ -15,7 +15,7 @@ SMALL = {"manifolds": 1, "samples": 80, "features": 25}
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.{ConvergenceWarning.__name__}")
 def test_every_method_removes_noise_for_some_weight_of_its_grid(name, noise):
-    problem = Problem("synthetic", noise, 0.1, magnitude=3.0, **SMALL)
+    problem = PaperProblem("synthetic", noise, 0.1, magnitude=3.0, **SMALL)
     drawn = problem.load()
     grid = METHODS[name].grid(problem)
     start = {key: choice.start for key, choice in grid.items()}
@@ -30,22 +30,22 @@ def test_every_method_removes_noise_for_some_weight_of_its_grid(name, noise):
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.automatic])
 @pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.{ConvergenceWarning.__name__}")
 def test_automatic_settings_need_no_parameter(name):
-    problem = Problem("synthetic", "entries", 0.1, magnitude=3.0, **SMALL)
+    problem = PaperProblem("synthetic", "entries", 0.1, magnitude=3.0, **SMALL)
     drawn = problem.load()
     denoised = METHODS[name].build(drawn.noisy, problem, 0).fit_denoise(drawn.noisy)
     assert np.isfinite(denoised).all()
 
 
 def test_grids_have_what_the_paper_prints():
-    motion = METHODS["RNLMF"].grid(Problem("mocap_01_09", "entries", 0.1))
+    motion = METHODS["RNLMF"].grid(PaperProblem("mocap_01_09", "entries", 0.1))
     assert motion["noise_weight"].values == (2e-5, 4e-5, 5e-5)
     assert motion["n_components"].values == (62,)
     assert motion["kernel_scale"].values == (0.5,)
-    synthetic = METHODS["RNLMF"].grid(Problem("synthetic", "entries", 0.3))
+    synthetic = METHODS["RNLMF"].grid(PaperProblem("synthetic", "entries", 0.3))
     assert set(synthetic["noise_weight"].values) >= {3e-4, 5e-4, 1e-3, 2e-3}
     assert set(synthetic["code_weight"].values) == {1e-3, 5e-3, 1e-2}
     assert synthetic["n_components"].values == (180,)
-    linear = METHODS["RPCA"].grid(Problem("coil20", "random"))
+    linear = METHODS["RPCA"].grid(PaperProblem("coil20", "random"))
     assert linear["factor"].values == (0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
 
 
@@ -57,7 +57,7 @@ def test_every_method_of_an_experiment_is_ours_or_the_papers():
 
 def test_threshold_is_in_units_of_the_data():
     """The weight that a threshold stands for has the unit of lambda_E, one over that of the data."""
-    problem = Problem("coil20", "random")
+    problem = PaperProblem("coil20", "random")
     X = np.random.default_rng(0).random((50, 9))
     build = METHODS["RNLMF"].build
     weights = [build(s * X, problem, 0, threshold=0.05, kernel_scale=2.0).noise_weight for s in (1, 10)]

@@ -1,27 +1,27 @@
 import numpy as np
 import pytest
 
-from rnlmf.reproduce.problems import Problem, mean_distance
+from rnlmf.reproduce.problems import PaperProblem, mean_distance
 
 
 def test_seeds_decide():
-    problem = Problem("synthetic", "entries", 0.3)
+    problem = PaperProblem("synthetic", "entries", 0.3)
     np.testing.assert_array_equal(problem.load(1).noisy, problem.load(1).noisy)
     assert not np.array_equal(problem.load(1).truth, problem.load(2).truth)
 
 
 @pytest.mark.parametrize("rho", [0.1, 0.5])
 def test_entries_and_columns(rho):
-    entries = Problem("synthetic", "entries", rho, manifolds=2).load()
+    entries = PaperProblem("synthetic", "entries", rho, manifolds=2).load()
     assert (entries.noisy != entries.truth).mean() == pytest.approx(rho)
-    columns = Problem("synthetic", "columns", rho, manifolds=2).load()
+    columns = PaperProblem("synthetic", "columns", rho, manifolds=2).load()
     hit = (columns.noisy != columns.truth).any(axis=1)
     assert hit.mean() == pytest.approx(rho)
     assert (columns.noisy != columns.truth)[hit].all()
 
 
 def test_magnitude_is_in_deviations_of_the_data():
-    drawn = Problem("synthetic", "entries", 0.5, magnitude=2.0).load()
+    drawn = PaperProblem("synthetic", "entries", 0.5, magnitude=2.0).load()
     noise = (drawn.noisy - drawn.truth)[drawn.noisy != drawn.truth]
     assert noise.std() == pytest.approx(2.0 * drawn.truth.std(), rel=0.05)
 
@@ -45,13 +45,13 @@ def images(monkeypatch, tmp_path):
 def test_images():
     count = {}
     for noise in ("random", "occlusion", "random+occlusion"):
-        drawn = Problem("coil20", noise).load(3)
+        drawn = PaperProblem("coil20", noise).load(3)
         assert drawn.image_shape == (20, 20)
         count[noise] = (drawn.noisy != drawn.truth).any(axis=1).sum()
     assert count["random"] == count["occlusion"] == 30
     assert 30 < count["random+occlusion"] < 60
-    assert Problem("coil20").available()
-    assert not Problem("ar").available()
+    assert PaperProblem("coil20").available()
+    assert not PaperProblem("ar").available()
 
 
 def test_mean_distance():

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rnlmf.reproduce import runner, spec
-from rnlmf.reproduce.problems import Problem
+from rnlmf.reproduce.problems import PaperProblem
 from rnlmf.reproduce.run import run
 from rnlmf.reproduce.spec import Experiment, rows
 
@@ -21,7 +21,7 @@ ERRORS = Experiment(
     "small",
     "A small table",
     rows(
-        ({"rho": rho}, Problem("synthetic", "entries", rho, **SMALL), {}, rho < 0.2)
+        ({"rho": rho}, PaperProblem("synthetic", "entries", rho, **SMALL), {}, rho < 0.2)
         for rho in (0.1, 0.3)
     ),
     ("RPCA", "RNLMF", "KSSC"),
@@ -31,7 +31,7 @@ ERRORS = Experiment(
 ABSENT = Experiment(
     "table4",
     "A table whose data are absent",
-    rows([({"data": "AR Face", "condition": "random"}, Problem("ar", "random"), {}, True)]),
+    rows([({"data": "AR Face", "condition": "random"}, PaperProblem("ar", "random"), {}, True)]),
     ("RPCA", "RNLMF"),
 )
 
@@ -165,9 +165,9 @@ def test_only_some_methods(tmp_path):
 
 
 def test_names():
-    assert [e.name for e in spec.find(["figure1", "table7"])] == ["figure1a", "figure1b", "table7"]
+    assert [e.name for e in spec.named(["figure1", "table7"])] == ["figure1a", "figure1b", "table7"]
     with pytest.raises(ValueError, match="no experiment 'table9'"):
-        spec.find(["table9"])
+        spec.named(["table9"])
 
 
 def test_command(tmp_path):

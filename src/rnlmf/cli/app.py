@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rnlmf.cli import options as o
-from rnlmf.cli.console import EXIT_CODES, Talk, command
+from rnlmf.cli.console import EXIT_CODES, Terminal, command
 
 app = typer.Typer(
     name="rnlmf",
@@ -78,7 +78,7 @@ def denoise(
         ),
     ] = NoiseKind.ENTRIES,
     scale: o.Scale = None,
-    settings: o.Settings = None,
+    settings: o.Assignments = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     skip: o.Skip = None,
@@ -109,7 +109,7 @@ def denoise(
         o.Reading.of(skip, delimiter, decimal, key, transpose, image_shape),
         o.Fitting(noise.value, scale, tuple(settings or ()), seed, jobs),
         o.Writing(output, model, report, overwrite, full_precision),
-        Talk(quiet, as_json),
+        Terminal(quiet, as_json),
     )
 
 
@@ -150,7 +150,7 @@ def apply(
         o.Reading.of(skip, delimiter, decimal, key, transpose, image_shape),
         jobs,
         o.Writing(output, None, report, overwrite, full_precision),
-        Talk(quiet, as_json),
+        Terminal(quiet, as_json),
     )
 
 
@@ -175,7 +175,7 @@ def cluster(
     ] = None,
     report: o.Report = None,
     scale: o.Scale = None,
-    settings: o.Settings = None,
+    settings: o.Assignments = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     skip: o.Skip = None,
@@ -205,7 +205,7 @@ def cluster(
         o.Reading.of(skip, delimiter, decimal, key, transpose, image_shape),
         o.Fitting("entries", scale, tuple(settings or ()), seed, jobs),
         overwrite,
-        Talk(quiet, as_json),
+        Terminal(quiet, as_json),
     )
 
 
@@ -231,7 +231,7 @@ def info(
     from rnlmf.cli.info import describe
 
     reading = o.Reading.of(skip, delimiter, decimal, key, transpose, image_shape)
-    describe(file, reading, Talk(False, as_json))
+    describe(file, reading, Terminal(False, as_json))
 
 
 @app.command(epilog=EXIT_CODES)

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf import RNLMFClustering
-from rnlmf.cli.console import Talk
+from rnlmf.cli.console import Terminal
 from rnlmf.cli.fitting import fit, tell_untouched
 from rnlmf.cli.options import Fitting, Reading, parameters
 from rnlmf.estimators.scaled import robust_spread
@@ -18,8 +17,7 @@ from rnlmf.io import Dataset, FileError, outputs, read
 from rnlmf.io.dataset import TABLE, check_parent
 from rnlmf.io.tables import write_labels
 from rnlmf.report.findings import count
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 RESERVED = ("n_clusters", "random_state", "n_jobs")
 LABEL_FORMATS = (".csv", ".tsv", ".parquet", ".npy")
@@ -35,21 +33,21 @@ def cluster_file(
     reading: Reading,
     fitting: Fitting,
     overwrite: bool,
-    talk: Talk,
+    terminal: Terminal,
 ) -> None:
     """Cluster the samples of a file, and write or print which is where."""
     allowed = [name for name in RNLMFClustering._get_param_names() if name not in RESERVED]
     chosen = parameters(fitting.settings, allowed)
     _check(source, target, report, overwrite)
-    with talk.doing(f"reading {source}"):
+    with terminal.spinner(f"reading {source}"):
         dataset = read(source, **asdict(reading))
-    tell_untouched(dataset, talk)
+    tell_untouched(dataset, terminal)
     scaled, center, spread = _scaled(dataset, fitting.scale)
     model = RNLMFClustering(n_clusters, **chosen, random_state=fitting.seed, n_jobs=fitting.jobs)
-    with talk.doing("clustering"):
+    with terminal.spinner("clustering"):
         fit(model, scaled, dataset.path)
     sentences = in_words(model)
-    with talk.doing("writing"), outputs() as files:
+    with terminal.spinner("writing"), outputs() as files:
         if target is not None:
             write_labels(dataset, model.labels_, files.path(target))
         if report is not None:
@@ -80,7 +78,7 @@ def cluster_file(
         "labels": model.labels_.tolist(),
         **paths,
     }
-    talk.answer([*sentences, *(f"{name}: {path}" for name, path in paths.items())], facts)
+    terminal.answer([*sentences, *(f"{name}: {path}" for name, path in paths.items())], facts)
 
 
 def in_words(model: Any) -> list[str]:

@@ -58,7 +58,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return guarded
 
 
-class Talk:
+class Terminal:
     """What a command prints besides its errors."""
 
     def __init__(self, quiet: bool, as_json: bool) -> None:
@@ -66,7 +66,7 @@ class Talk:
         self.as_json = as_json
 
     @contextmanager
-    def fitting(self) -> Iterator[Callable[[Any], None] | None]:
+    def fit_progress(self) -> Iterator[Callable[[Any], None] | None]:
         """A live bar on standard error; gives the callback that moves it."""
         if self.quiet:
             yield None
@@ -98,7 +98,7 @@ class Talk:
             yield update
 
     @contextmanager
-    def doing(self, what: str) -> Iterator[None]:
+    def spinner(self, what: str) -> Iterator[None]:
         """A spinner on standard error."""
         if self.quiet:
             yield

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
@@ -21,8 +20,7 @@ from rnlmf.datasets import (
 from rnlmf.io import outputs
 from rnlmf.metrics import relative_rmse
 from rnlmf.report import write_report
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 SHAPE = (8, 8)
 PCA_RANKS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56)

@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf import RNLMF, ScaledRNLMF, load, save
-from rnlmf.cli.console import Talk
+from rnlmf.cli.console import Terminal
 from rnlmf.cli.fitting import fit, one_line, tell_untouched
 from rnlmf.cli.options import Fitting, Reading, Writing, parameters
 from rnlmf.io import Dataset, FileError, outputs, read, write
 from rnlmf.io.dataset import MOTION, TABLE
-from rnlmf.report.findings import find, in_words
-
-Array = npt.NDArray[Any]
+from rnlmf.report.findings import findings_of, in_words
+from rnlmf.typing import Array
 
 # Wrong entries are what the estimator is made for by default.
 PENALTIES = {"entries": {}, "samples": {"noise_penalty": "l21"}, "dense": {"noise_penalty": "l2"}}
@@ -27,16 +25,16 @@ RESERVED = ("callback", "random_state", "n_jobs", "noise_penalty")
 
 
 def denoise_file(
-    source: Path, reading: Reading, fitting: Fitting, writing: Writing, talk: Talk
+    source: Path, reading: Reading, fitting: Fitting, writing: Writing, terminal: Terminal
 ) -> None:
     """Fit a model to a file, and write the file without its noise."""
     allowed = [name for name in RNLMF._get_param_names() if name not in RESERVED]
     chosen = parameters(fitting.settings, allowed)
     writing.check(source)
-    with talk.doing(f"reading {source}"):
+    with terminal.spinner(f"reading {source}"):
         dataset = read(source, **asdict(reading))
-    tell_untouched(dataset, talk)
-    with talk.fitting() as callback:
+    tell_untouched(dataset, terminal)
+    with terminal.fit_progress() as callback:
         inner = RNLMF(
             **chosen,
             **PENALTIES[fitting.noise],
@@ -49,23 +47,28 @@ def denoise_file(
         fit(model, dataset.values, dataset.path)
     if _has_names(dataset):
         model.feature_names_in_ = np.array(dataset.names, dtype=object)
-    _finish(model, dataset, writing, talk)
+    _finish(model, dataset, writing, terminal)
 
 
 def apply_model(
-    model_file: Path, source: Path, reading: Reading, jobs: int | None, writing: Writing, talk: Talk
+    model_file: Path,
+    source: Path,
+    reading: Reading,
+    jobs: int | None,
+    writing: Writing,
+    terminal: Terminal,
 ) -> None:
     """Write a file without its noise, by a model that was fitted before."""
     model = load(model_file)
     if not hasattr(model, "denoise"):
         raise FileError(model_file, f"is a {type(model).__name__}, which does not treat new samples.")
     writing.check(source)
-    with talk.doing(f"reading {source}"):
+    with terminal.spinner(f"reading {source}"):
         dataset = matched(read(source, **asdict(reading)), model, model_file)
-    tell_untouched(dataset, talk)
+    tell_untouched(dataset, terminal)
     inner = getattr(model, "estimator_", model)
     inner.n_jobs = jobs
-    _finish(model, dataset, writing, talk)
+    _finish(model, dataset, writing, terminal)
 
 
 def matched(dataset: Dataset, model: Any, model_file: Path) -> Dataset:
@@ -107,12 +110,12 @@ def _clean(model: Any, dataset: Dataset) -> Array:
             raise one_line(error, dataset.path) from error
 
 
-def _finish(model: Any, dataset: Dataset, writing: Writing, talk: Talk) -> None:
+def _finish(model: Any, dataset: Dataset, writing: Writing, terminal: Terminal) -> None:
     """Clean, write everything, and say what was found."""
-    with talk.doing("cleaning"):
+    with terminal.spinner("cleaning"):
         clean = _clean(model, dataset)
-        findings = find(model, dataset.values, clean)
-    with talk.doing("writing"), outputs() as files:
+        findings = findings_of(model, dataset.values, clean)
+    with terminal.spinner("writing"), outputs() as files:
         write(
             dataset,
             clean,
@@ -146,4 +149,4 @@ def _finish(model: Any, dataset: Dataset, writing: Writing, talk: Talk) -> None:
     }
     feature = "feature" if dataset.image_shape is None else "pixel"
     sentences = in_words(findings, dataset.names, dataset.sample_names, feature)
-    talk.answer([*sentences, *(f"{name}: {path}" for name, path in paths.items())], facts)
+    terminal.answer([*sentences, *(f"{name}: {path}" for name, path in paths.items())], facts)

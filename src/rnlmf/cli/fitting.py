@@ -6,15 +6,13 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy.typing as npt
 import typer
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import InvalidParameterError
 
-from rnlmf.cli.console import Talk
+from rnlmf.cli.console import Terminal
 from rnlmf.io import Dataset, FileError
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
+from rnlmf.validation import InvalidParameterError
 
 
 def fit(model: Any, values: Array, path: Path) -> None:
@@ -37,8 +35,8 @@ def one_line(error: Exception, path: Path) -> FileError:
     return FileError(path, str(error).partition("\n")[0])
 
 
-def tell_untouched(dataset: Dataset, talk: Talk) -> None:
+def tell_untouched(dataset: Dataset, terminal: Terminal) -> None:
     """Say which columns are passed through."""
     if dataset.untouched:
         columns = ", ".join(f"{name or '(unnamed)'} ({why})" for name, why in dataset.untouched.items())
-        talk.note(f"left alone: {columns}")
+        terminal.note(f"left alone: {columns}")

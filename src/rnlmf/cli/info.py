@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from rnlmf.cli.console import Talk
+from rnlmf.cli.console import Terminal
 from rnlmf.cli.options import Reading
 from rnlmf.io import read
 
 SHOWN_NAMES = 12
 
 
-def describe(file: Path, reading: Reading, talk: Talk) -> None:
+def describe(file: Path, reading: Reading, terminal: Terminal) -> None:
     """Say what is in a data file or a model."""
     facts = _model(file) if file.suffix.lower() == ".safetensors" else _data(file, reading)
-    talk.answer([f"{key.replace('_', ' ')}: {_shown(value)}" for key, value in facts.items()], facts)
+    terminal.answer(
+        [f"{key.replace('_', ' ')}: {_shown(value)}" for key, value in facts.items()], facts
+    )
 
 
 def _shown(value: Any) -> str:

@@ -116,7 +116,7 @@ Scale = Annotated[
         show_default=False,
     ),
 ]
-Settings = Annotated[
+Assignments = Annotated[
     list[str] | None,
     typer.Option(
         "--set",

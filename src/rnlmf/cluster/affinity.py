@@ -10,14 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from rnlmf.engine.samples import default_threads, threads
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # Memory of one block of affinities.
 BLOCK_BYTES = 1 << 25

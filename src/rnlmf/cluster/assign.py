@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from rnlmf.cluster.affinity import unit_rows
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # Of more rows than this, a sample decides where k-means starts.
 KMEANS_ROWS = 20_000
@@ -157,14 +155,14 @@ def cut(
     *,
     method: str,
     n_init: int,
-    least_share: float,
+    min_relative_size: float,
     rng: np.random.RandomState,
 ) -> Cut:
     """`n_clusters` clusters none of which is very small.
 
     A graph often has small parts that hardly touch the rest. Each takes an eigenvector, and the place
-    of a true cluster. So if some of the parts are smaller than `least_share` of the mean size, as many
-    more parts are made, until enough are large or there are no more vectors; then the smallest part is
+    of a true cluster. So if some of the parts are smaller than `min_relative_size` of the mean size, as
+    many more are made, until enough are large or there are no more vectors; then the smallest part is
     joined to the one that holds most of its links, again and again.
 
     Parameters
@@ -176,11 +174,11 @@ def cut(
         From labels and their number to the (p, p) sums of affinities between parts.
     method, n_init, rng
         See :func:`assign`.
-    least_share : float
+    min_relative_size : float
         0: take the clusters as they are.
     """
     n, most = vectors.shape
-    least = least_share * n / n_clusters
+    least = min_relative_size * n / n_clusters
     count = n_clusters
     while True:
         parts, centers = assign(vectors[:, :count], method, n_init, rng)

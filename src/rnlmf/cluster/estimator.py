@@ -6,12 +6,10 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rnlmf.cluster.affinity import row_chunks, unit_rows
@@ -23,8 +21,8 @@ from rnlmf.conventions import like
 from rnlmf.engine import default_threads, start
 from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.kernels import RBF
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
+from rnlmf.validation import Interval, StrOptions, fit_context
 
 LEAST_ATOMS = 32
 MAX_ATOMS = 256
@@ -52,7 +50,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     on the data: they are the same for all data. The paper's are, for example for
     COIL-20, ``RNLMFClustering(20, n_components=256, kernel_scale=1.0, noise_weight=5e-4, order="paper",
     links="direct", affinity="least-squares", affinity_weight=0.01, n_neighbors=15,
-    assign_labels="kmeans", least_share=0)``.
+    assign_labels="kmeans", min_relative_size=0)``.
 
     Parameters
     ----------
@@ -82,7 +80,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         clusters count less ("weighted") or like the others ("kmeans"), or a pivoted QR factorization.
     n_init : int
         Starts of k-means.
-    least_share : float
+    min_relative_size : float
         The smallest that a cluster may be, over the mean size: smaller ones are joined to what they
         have most links with, and others are cut further. Raise it to 0.5 if clusters are of similar
         size, lower it if some are very small; 0 takes what the embedding gives, as the paper does.
@@ -164,7 +162,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         "affinity_scaling": [StrOptions({"max", "sum"})],
         "form": [StrOptions({"auto", "graph", "landmarks"})],
         "n_landmarks": [Interval(Integral, 2, None, closed="left"), None],
-        "least_share": [Interval(Real, 0, 1, closed="left")],
+        "min_relative_size": [Interval(Real, 0, 1, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "kernel_scale": [Interval(Real, 0, None, closed="neither")],
         "code_weight": [Interval(Real, 0, None, closed="neither")],
@@ -190,7 +188,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         n_landmarks=None,
         assign_labels="weighted",
         n_init=20,
-        least_share=0.3,
+        min_relative_size=0.3,
         n_components=None,
         kernel_scale=3.0,
         code_weight=1e-2,
@@ -213,7 +211,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         self.n_landmarks = n_landmarks
         self.assign_labels = assign_labels
         self.n_init = n_init
-        self.least_share = least_share
+        self.min_relative_size = min_relative_size
         self.n_components = n_components
         self.kernel_scale = kernel_scale
         self.code_weight = code_weight
@@ -226,7 +224,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None) -> Self:
         """Cluster samples.
 
@@ -265,7 +263,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
             graph.table,
             method=self.assign_labels,
             n_init=self.n_init,
-            least_share=self.least_share,
+            min_relative_size=self.min_relative_size,
             rng=rng,
         )
         count = len(result.centers)
@@ -358,7 +356,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         C = self._codes(X)
         self._factor = self._comparison.factor(C, len(C))
         self._reference = self._comparison.weigh(C, self._factor)
-        extra = self.least_share > 0.0
+        extra = self.min_relative_size > 0.0
         return sample_graph(
             self._reference, self._comparison, self.links, self.n_clusters, rng, extra=extra
         )
@@ -377,5 +375,5 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         self._reference = self._comparison.prepare(landmarks)
         chunks = [self._affinities(X[rows]) for rows in row_chunks(len(X), CHUNK_ROWS)]
         Z = scipy.sparse.csr_array(scipy.sparse.vstack(chunks))
-        extra = self.least_share > 0.0
+        extra = self.min_relative_size > 0.0
         return landmark_graph(Z, landmarks, self.n_clusters, rng, extra=extra)

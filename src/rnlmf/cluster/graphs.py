@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from rnlmf.cluster.affinity import (
@@ -23,8 +21,7 @@ from rnlmf.cluster.affinity import (
     unit_rows,
 )
 from rnlmf.cluster.labels import Spectrum, spectrum
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # weight="auto", over the mean eigenvalue of C^T C.
 RELATIVE_WEIGHT = 0.1

@@ -7,17 +7,15 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from rnlmf.cluster.affinity import connect, row_chunks
 from rnlmf.cluster.assign import assign, by_size, eigengap
 from rnlmf.cluster.spectral import Embedding, spectral_embedding
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
+from rnlmf.validation import Interval, StrOptions
 
 # Most clusters that the eigengap is looked for among.
 MAX_CLUSTERS = 50

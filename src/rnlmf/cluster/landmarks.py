@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from sklearn.cluster import MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # k-means need not converge: landmarks must be spread over the samples, no more.
 EPOCHS = 5

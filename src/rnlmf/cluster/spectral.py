@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, lobpcg, splu
 from sklearn.exceptions import ConvergenceWarning
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # Components of up to this many samples are solved by a dense method.
 DENSE_SAMPLES = 2500

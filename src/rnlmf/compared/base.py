@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from rnlmf.conventions import like
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # Residual balancing of the alternating direction methods (Boyd et al. 2011, section 3.4.1).
 BALANCE = 5.0

@@ -8,16 +8,13 @@ in units of their spread.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 
 from rnlmf.compared.base import minimise_rows
 from rnlmf.penalties import Penalty, row_norms, soft_threshold
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # Proximal gradient steps of the codes in a sweep; they share one Gram matrix.
 CODE_STEPS = 10

@@ -6,17 +6,13 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from rnlmf.cluster.affinity import gram, least_squares_factor, neighbour_graph
 from rnlmf.cluster.labels import LABEL_CONSTRAINTS, SpectralClusters, check_n_clusters
 from rnlmf.compared.base import Denoiser
 from rnlmf.conventions import report_fit
-
-Array = npt.NDArray[Any]
+from rnlmf.validation import Interval, StrOptions, fit_context
 
 # weight="auto", over the mean squared singular value of the data.
 RELATIVE_WEIGHT = 0.05
@@ -119,7 +115,7 @@ class LeastSquaresSubspaceClustering(SpectralClusters, Denoiser):
         self.n_init = n_init
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None) -> Self:
         """Represent the samples by each other.
 

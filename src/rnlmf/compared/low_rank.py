@@ -6,10 +6,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from rnlmf.cluster.affinity import neighbour_graph, unit_rows
@@ -17,8 +14,8 @@ from rnlmf.cluster.labels import LABEL_CONSTRAINTS, SpectralClusters, check_n_cl
 from rnlmf.compared.base import Denoiser, balanced
 from rnlmf.conventions import report_fit
 from rnlmf.penalties import NOISE_PENALTIES, Penalty, shrink_singular_values
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
+from rnlmf.validation import Interval, StrOptions, fit_context
 
 # noise_weight="auto" of solver="factored": threshold of the noise, in deviations of the data.
 RELATIVE_THRESHOLD = 0.05
@@ -176,7 +173,7 @@ class LowRankSubspaceClustering(SpectralClusters, Denoiser):
         self.n_init = n_init
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None) -> Self:
         """Represent the samples by each other.
 

@@ -6,10 +6,8 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rnlmf.compared.base import Denoiser
@@ -22,8 +20,8 @@ from rnlmf.compared.dictionary_losses import (
 )
 from rnlmf.conventions import like, report_fit
 from rnlmf.penalties import NOISE_PENALTIES, row_norms
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
+from rnlmf.validation import Interval, StrOptions, fit_context
 
 # Automatic weights, for data of unit spread: of the codes, by loss, and of the noise, by penalty.
 # A product of a sample with an atom, and the largest useful weight of "l2" and "l1", grow with sqrt(m).
@@ -150,7 +148,7 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.warm_start = warm_start
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None) -> Self:
         """Learn the dictionary from noisy samples.
 

@@ -7,19 +7,16 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from rnlmf.compared.base import Denoiser
 from rnlmf.conventions import report_fit
 from rnlmf.kernels import RBF, mean_distance
 from rnlmf.penalties import NOISE_PENALTIES, Penalty
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
+from rnlmf.validation import Interval, StrOptions, fit_context
 
 # Added to the eigenvalues of the kernel matrix, so that their powers have a derivative at zero.
 EIGENVALUE_SHIFT = 1e-5
@@ -140,7 +137,7 @@ class RobustKernelPCA(Denoiser):
         self.warm_start = warm_start
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None) -> Self:
         """Find the noise of the training data.
 

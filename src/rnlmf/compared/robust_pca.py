@@ -7,17 +7,14 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rnlmf.compared.base import Denoiser, balanced, minimise_rows
 from rnlmf.conventions import like, report_fit
 from rnlmf.penalties import L21, NOISE_PENALTIES, Penalty, shrink_singular_values
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
+from rnlmf.validation import Interval, StrOptions, fit_context
 
 # weight="auto" of noise_penalty="l21" is right if this fraction of the samples is wrong.
 OUTLIER_FRACTION = 0.02
@@ -161,7 +158,7 @@ class RobustPCA(Denoiser):
         self.tol = tol
         self.warm_start = warm_start
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None) -> Self:
         """Split the training data.
 

@@ -6,11 +6,8 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from rnlmf.cluster.affinity import representation_graph
@@ -18,8 +15,8 @@ from rnlmf.cluster.labels import LABEL_CONSTRAINTS, SpectralClusters, check_n_cl
 from rnlmf.compared.base import Denoiser, balanced
 from rnlmf.conventions import report_fit
 from rnlmf.penalties import NOISE_PENALTIES, Penalty, soft_threshold
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
+from rnlmf.validation import Interval, StrOptions, fit_context
 
 # First penalty parameter, and how much more the constraint on the residual counts than that on the
 # coefficients, with data of unit mean squared singular value: fastest on small and middling problems.
@@ -154,7 +151,7 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
         self.n_init = n_init
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None) -> Self:
         """Represent the samples by each other.
 

@@ -11,11 +11,11 @@ from rnlmf.datasets.images import (
     resize_images,
 )
 from rnlmf.datasets.mocap import load_cmu_mocap
-from rnlmf.datasets.motion import Motion, read_amc, write_amc
+from rnlmf.datasets.motion import MotionCapture, read_amc, write_amc
 from rnlmf.datasets.synthetic import make_polynomial_manifolds
 
 __all__ = [
-    "Motion",
+    "MotionCapture",
     "corrupt_entries",
     "corrupt_samples",
     "data_folder",

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import check_array, check_random_state
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 
 def _data(X: Any) -> Array:

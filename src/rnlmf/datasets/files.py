@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
+
 PathLike = str | os.PathLike[str]
 
 
@@ -22,7 +21,7 @@ def data_folder() -> Path:
     return Path(os.environ.get("RNLMF_DATA") or Path.home() / "rnlmf_data")
 
 
-def find(title: str, names: Iterable[str], path: PathLike | None, advice: str) -> Path:
+def locate(title: str, names: Iterable[str], path: PathLike | None, advice: str) -> Path:
     """The given file or folder, or the first of the `names` that is in the data folder.
 
     Parameters

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import Bunch
 
-from rnlmf.datasets.files import PathLike, find, read_arrays
+from rnlmf.datasets.files import PathLike, locate, read_arrays
+from rnlmf.typing import Array
 
-Array = npt.NDArray[Any]
 Size = tuple[int, int]
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2")
@@ -46,7 +45,7 @@ class ImageSet:
 
     def load(self, size: Size | None, path: PathLike | None) -> Bunch:
         """Images as rows with values in [0, 1], their labels, and their shape."""
-        source = find(self.title, self.names, path, self.advice)
+        source = locate(self.title, self.names, path, self.advice)
         if source.suffix in (".npz", ".mat"):
             X, y, shape = _from_arrays(source)
             if size is not None and size != shape:

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from rnlmf.datasets.files import PathLike, find, read_arrays
-from rnlmf.datasets.motion import CMU_BONES, Motion, read_amc
+from rnlmf.datasets.files import PathLike, locate, read_arrays
+from rnlmf.datasets.motion import CMU_BONES, MotionCapture, read_amc
 
 N_CHANNELS = sum(CMU_BONES.values())
 
@@ -33,12 +33,12 @@ def load_cmu_mocap(subject: int = 1, trial: int = 9, *, path: PathLike | None = 
     name = f"{subject:02d}_{trial:02d}"
     names = (f"mocap_{name}.npz", f"mocap_{name}.mat", f"{name}.amc", f"{subject:02d}/{name}.amc")
     advice = f"rnlmf.datasets.fetch('mocap_{name}') downloads it from mocap.cs.cmu.edu."
-    source = find(f"CMU motion capture {name}", names, path, advice)
+    source = locate(f"CMU motion capture {name}", names, path, advice)
     if source.suffix == ".amc":
         data = read_amc(source).arranged(CMU_BONES).astype(np.float32)
     else:
         data = _matrix(source)
-    channels = Motion(data, CMU_BONES, np.arange(1, len(data) + 1)).channels
+    channels = MotionCapture(data, CMU_BONES, np.arange(1, len(data) + 1)).channels
     return Bunch(data=data, channels=channels)
 
 

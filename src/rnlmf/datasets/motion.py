@@ -7,12 +7,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # Channels of every bone of the CMU database, in its order: 62 in all.
 _TRUNK = {"root": 6} | dict.fromkeys(
@@ -26,7 +25,7 @@ CMU_BONES: dict[str, int] = _TRUNK | {
 
 
 @dataclass(frozen=True)
-class Motion:
+class MotionCapture:
     """Content of an ``.amc`` file.
 
     Attributes
@@ -79,7 +78,7 @@ class Motion:
         return np.take(self.data, columns, axis=1)
 
 
-def read_amc(path: str | os.PathLike[str]) -> Motion:
+def read_amc(path: str | os.PathLike[str]) -> MotionCapture:
     """Read an ``.amc`` file.
 
     All frames must have the bones of the first one, in its order: the file can then be written again
@@ -145,10 +144,10 @@ def read_amc(path: str | os.PathLike[str]) -> Motion:
         raise ValueError(
             f"{path.name} has no frames: an .amc file has a frame's number, then its bones."
         )
-    return Motion(np.array(rows), bones, np.array(frames), tuple(header))
+    return MotionCapture(np.array(rows), bones, np.array(frames), tuple(header))
 
 
-def write_amc(path: str | os.PathLike[str], motion: Motion) -> None:
+def write_amc(path: str | os.PathLike[str], motion: MotionCapture) -> None:
     """Write a motion as an ``.amc`` file.
 
     Every number has as many digits as its precision needs to be read back the same. The file appears
@@ -162,7 +161,7 @@ def write_amc(path: str | os.PathLike[str], motion: Motion) -> None:
     part.replace(path)
 
 
-def _lines(motion: Motion) -> Iterator[str]:
+def _lines(motion: MotionCapture) -> Iterator[str]:
     ends = np.cumsum(list(motion.bones.values()))
     yield from motion.header
     for frame, row in zip(motion.frames, motion.data, strict=True):

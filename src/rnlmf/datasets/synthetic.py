@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import check_random_state
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 
 def make_polynomial_manifolds(

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.kernels import Kernel
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 
 class Factorization(NamedTuple):

@@ -1,48 +1,18 @@
-"""How sure a result is, without ground truth: scores of entries and samples, and the error left."""
+"""Samples of which much is wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import BaseEstimator, OutlierMixin, _fit_context, clone
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.model_selection.held_out import spread_of
-
-Array = npt.NDArray[Any]
-
-# The denoised data lie nearer to the model than the true ones, and are recovered better. On images,
-# motion capture and synthetic data (benchmarks/automatic.py) by about this factor.
-CALIBRATION = 2.0
-
-
-def scores_of(residual: Array, threshold: Array, missing: Array) -> Array:
-    """``s^2 / (1 + s^2)`` of the residuals in thresholds, without overflow; NaN where missing."""
-    smallest = np.finfo(residual.dtype)
-    with np.errstate(over="ignore"):
-        excess = np.abs(residual) / np.maximum(threshold, smallest.tiny)
-    inverse = 1.0 / np.maximum(excess, smallest.eps)
-    scores: Array = 1.0 / (1.0 + inverse * inverse)
-    scores[missing] = np.nan
-    return scores
-
-
-def remaining_error(
-    X: Array, denoised: Array, denoise: Callable[[Array], Array], rng: np.random.RandomState
-) -> float:
-    """Relative error of `denoised`, see :meth:`rnlmf.RNLMF.estimate_error`."""
-    size = float(np.linalg.norm(denoised.astype(np.float64)))
-    if size == 0.0:
-        return 0.0
-    # The noise of one sample on another; what was missing there is missing here.
-    again = denoised + (X - denoised)[rng.permutation(len(X))]
-    difference = denoise(again).astype(np.float64) - denoised
-    return CALIBRATION * float(np.linalg.norm(difference)) / size
+from rnlmf.typing import Array
+from rnlmf.validation import HasMethods, Interval, fit_context
 
 
 class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
@@ -90,11 +60,9 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
         self.estimator = estimator
         self.contamination = contamination
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y=None) -> Self:
         """Fit the model, and set the offset for the wanted share of outliers."""
-        from rnlmf.estimators.rnlmf import RNLMF
-
         data = self._check(X, fitting=True)
         model = RNLMF(random_state=0) if self.estimator is None else clone(self.estimator)
         self.estimator_ = model.fit(data)

@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rnlmf.io.atomic import outputs
 from rnlmf.io.dataset import FileError
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # Raised when a file of the new form cannot be read by the old code.
 FORMAT = 1

@@ -13,18 +13,17 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     OneToOneFeatureMixin,
     TransformerMixin,
-    _fit_context,
 )
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rnlmf.conventions import like, masked, report_fit
 from rnlmf.engine import Encoding, has_missing
-from rnlmf.estimators.outliers import remaining_error, scores_of
+from rnlmf.estimators.uncertainty import remaining_error, scores_of
 from rnlmf.fitting.learner import Learner
 from rnlmf.kernels import KERNELS, Kernel
 from rnlmf.penalties import CODE_PENALTIES, DICTIONARY_PENALTIES, L2, NOISE_PENALTIES
+from rnlmf.validation import Interval, StrOptions, fit_context
 
 Array = npt.NDArray[Any]
 
@@ -227,7 +226,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.callback = callback
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, *, mask=None) -> Self:
         """Learn the dictionary from noisy samples (Algorithm 1).
 

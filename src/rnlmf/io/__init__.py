@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.io import arrays, images, motion, tables
 from rnlmf.io.atomic import Outputs, outputs
 from rnlmf.io.dataset import IMAGES, Dataset, FileError, check_parent
+from rnlmf.typing import Array
 
 __all__ = ["Dataset", "FileError", "Outputs", "check_target", "outputs", "read", "write"]
 
-Array = npt.NDArray[Any]
 
 TEXT = (".csv", ".tsv", ".txt")
 SUFFIXES = (*TEXT, ".parquet", ".npy", ".npz", ".mat", ".amc", *images.STACKS)

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.io.dataset import ARRAY, IMAGES, Dataset, FileError, numbered, with_changes, working_values
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 MAX_CHANNELS = 4
 

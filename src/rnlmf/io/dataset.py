@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 TABLE, ARRAY, IMAGES, MOTION = "table", "array", "images", "motion"
 

@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.io.dataset import IMAGES, Dataset, FileError, need, with_changes, working_values
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 STACKS = (".tif", ".tiff")

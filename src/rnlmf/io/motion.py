@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import numpy.typing as npt
 
 from rnlmf.io.dataset import MOTION, Dataset, FileError
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 
 def read(path: Path) -> Dataset:

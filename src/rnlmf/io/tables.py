@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.io.dataset import TABLE, Dataset, FileError, differing, need, numbered, with_changes
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 MISSING = frozenset({"", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?", "-"})
 CHUNK_ROWS = 20_000
@@ -39,14 +37,14 @@ class Style:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableFile:
     """An Arrow table, which of its columns are the features, and its style as text."""
 
     arrow: Any
     columns: list[int]
     style: Style | None = None
 
-    def selected(self, positions: list[int]) -> Table:
+    def selected(self, positions: list[int]) -> TableFile:
         """With some of the features only; the other columns are passed through."""
         return replace(self, columns=[self.columns[position] for position in positions])
 
@@ -150,7 +148,7 @@ def _text_dataset(path: Path, texts: Any, style: Style, skip: tuple[str, ...]) -
         else:
             columns.append(position)
             values.append(numbers)
-    return _dataset(path, Table(texts, columns, style), values, untouched)
+    return _dataset(path, TableFile(texts, columns, style), values, untouched)
 
 
 def _numbers(path: Path, name: str, cells: Any, style: Style) -> Array | None:
@@ -195,7 +193,7 @@ def _counts(numbers: Array) -> bool:
     return len(numbers) > 2 and bool(np.all(np.diff(numbers) == 1.0))
 
 
-def _dataset(path: Path, table: Table, values: list[Array], untouched: dict[str, str]) -> Dataset:
+def _dataset(path: Path, table: TableFile, values: list[Array], untouched: dict[str, str]) -> Dataset:
     if not values:
         raise FileError(path, "has no numeric column.")
     names = [table.arrow.column_names[column] for column in table.columns]
@@ -211,7 +209,7 @@ def _dataset(path: Path, table: Table, values: list[Array], untouched: dict[str,
     )
 
 
-def _sample_names(table: Table) -> list[str] | None:
+def _sample_names(table: TableFile) -> list[str] | None:
     """The first column that is passed through, if its entries tell the rows apart."""
     others = [i for i in range(table.arrow.num_columns) if i not in table.columns]
     if not others:
@@ -220,7 +218,7 @@ def _sample_names(table: Table) -> list[str] | None:
     return names if len(set(names)) == len(names) else None
 
 
-def write_text(table: Table, path: Path) -> None:
+def write_text(table: TableFile, path: Path) -> None:
     """Write an Arrow table as delimited text."""
     style = table.style or Style()
     delimiter = "\t" if path.suffix.lower() == ".tsv" else style.delimiter
@@ -298,7 +296,7 @@ def read_parquet(path: Path, *, skip: tuple[str, ...] = ()) -> Dataset:
             continue
         columns.append(position)
         values.append(numbers)
-    return _dataset(path, Table(table, columns), values, untouched)
+    return _dataset(path, TableFile(table, columns), values, untouched)
 
 
 def _one_line(error: Exception) -> str:
@@ -310,7 +308,7 @@ def _pandas_index(schema: Any) -> set[str]:
     return {name for name in metadata.get("index_columns", []) if isinstance(name, str)}
 
 
-def write_parquet(table: Table, path: Path) -> None:
+def write_parquet(table: TableFile, path: Path) -> None:
     """Write an Arrow table as parquet, with its schema."""
     need("pyarrow.parquet", "cli", "Writing .parquet").write_table(table.arrow, path)
 
@@ -334,15 +332,15 @@ def _repaired_column(column: Any, values: Array, full_precision: bool) -> Any:
 # --- both -------------------------------------------------------------------------------------
 
 
-def updated(dataset: Dataset, values: Array, *, full_precision: bool) -> Table:
+def updated(dataset: Dataset, values: Array, *, full_precision: bool) -> TableFile:
     """The table of a dataset with new values; one is made if it came from elsewhere."""
     arrow = _arrow()
     table = dataset.source
-    if not isinstance(table, Table):
+    if not isinstance(table, TableFile):
         columns = {name: values[:, i] for i, name in enumerate(dataset.names)}
         if dataset.sample_names is not None:
             columns = {"sample": np.array(dataset.sample_names, dtype=object), **columns}
-        return Table(arrow.table(columns), list(range(len(columns))))
+        return TableFile(arrow.table(columns), list(range(len(columns))))
     new = table.arrow
     changed = differing(values, dataset.values)
     for feature, column in enumerate(table.columns):
@@ -357,7 +355,7 @@ def updated(dataset: Dataset, values: Array, *, full_precision: bool) -> Table:
     return replace(table, arrow=new)
 
 
-def typed(table: Table) -> Table:
+def typed(table: TableFile) -> TableFile:
     """A text table with its features as numbers, for formats that know types."""
     if table.style is None:
         return table
@@ -368,7 +366,7 @@ def typed(table: Table) -> Table:
         whole = _decimals(texts) == 0
         numbers = compute.cast(texts, arrow.int64() if whole else arrow.float64())
         result = result.set_column(column, result.column_names[column], numbers)
-    return Table(result, table.columns)
+    return TableFile(result, table.columns)
 
 
 def write_labels(dataset: Dataset, labels: Array, path: Path) -> None:
@@ -377,7 +375,7 @@ def write_labels(dataset: Dataset, labels: Array, path: Path) -> None:
         np.save(path, labels)
         return
     arrow = _arrow()
-    if isinstance(dataset.source, Table):
+    if isinstance(dataset.source, TableFile):
         table = dataset.source
         taken = table.arrow.column_names
         names = itertools.chain(["cluster"], (f"cluster_{i}" for i in itertools.count(2)))
@@ -386,7 +384,7 @@ def write_labels(dataset: Dataset, labels: Array, path: Path) -> None:
         table = replace(table, arrow=table.arrow.append_column(name, arrow.array(column)))
     else:
         samples = dataset.sample_names or [str(i) for i in range(len(labels))]
-        table = Table(arrow.table({"sample": samples, "cluster": labels}), [])
+        table = TableFile(arrow.table({"sample": samples, "cluster": labels}), [])
     if path.suffix.lower() == ".parquet":
         write_parquet(typed(table), path)
     else:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 
 def _axes(ax: Any) -> Any:

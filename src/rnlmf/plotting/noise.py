@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.plotting.drawing import as_array, axes, feature_names
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 
 def block_means(values: Array, rows: int, columns: int) -> Array:

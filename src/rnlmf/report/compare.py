@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.report import pictures
+from rnlmf.report.content import BLUE, GREY, MAX_HEAT_COLUMNS, RED, PageContent, Section, numbers
 from rnlmf.report.findings import LARGE, percent
-from rnlmf.report.story import BLUE, GREY, MAX_HEAT_COLUMNS, RED, Section, Story, numbers
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 MAX_IMAGES = 60
 MAX_PIXELS = 3_000_000
@@ -23,72 +19,72 @@ MAX_HEAT_ROWS = 160
 SIGNED_SCALE = [[0, "rgba(59,130,196,1)"], [0.5, "rgba(128,128,128,0.04)"], [1, "rgba(228,87,46,1)"]]
 
 
-def before_and_after(story: Story) -> Section:
+def before_and_after(page: PageContent) -> Section:
     """Images with a slider, or a feature over the samples and the table as a heat map."""
     section = Section("compare", "Before and after")
-    if story.image_shape is not None:
-        _images(section, story, story.image_shape)
+    if page.image_shape is not None:
+        _images(section, page, page.image_shape)
     else:
-        _series(section, story)
-        _heat_map(section, story)
+        _series(section, page)
+        _heat_map(section, page)
     return section
 
 
-def _images(section: Section, story: Story, shape: tuple[int, ...]) -> None:
+def _images(section: Section, page: PageContent, shape: tuple[int, ...]) -> None:
     pixels = int(np.prod(shape[:2]))
-    shown = story.some_samples(int(np.clip(MAX_PIXELS // (3 * pixels), 6, MAX_IMAGES)))
-    shown = shown[np.argsort(-story.findings.sample_size[shown], kind="stable")]
-    low, high = float(story.clean.min()), float(story.clean.max())
+    shown = page.some_samples(int(np.clip(MAX_PIXELS // (3 * pixels), 6, MAX_IMAGES)))
+    shown = shown[np.argsort(-page.findings.sample_size[shown], kind="stable")]
+    low, high = float(page.clean.min()), float(page.clean.max())
     tiles = []
     for i in shown:
         before, after = (
-            pictures.without_single_channel(data[i].reshape(shape)) for data in (story.X, story.clean)
+            pictures.without_single_channel(data[i].reshape(shape)) for data in (page.X, page.clean)
         )
         removed = np.nan_to_num(before - after)
         tiles.append(
             {
-                "name": story.sample_name(int(i)),
+                "name": page.sample_name(int(i)),
                 "before": pictures.data_uri(pictures.grey(before, low, high)),
                 "after": pictures.data_uri(pictures.grey(after, low, high)),
                 "removed": pictures.data_uri(pictures.signed(removed, (high - low) / 2)),
             }
         )
-    part = "all images" if len(shown) == len(story.X) else f"{len(shown)} of {len(story.X):,} images"
+    part = "all images" if len(shown) == len(page.X) else f"{len(shown)} of {len(page.X):,} images"
     caption = f"Shown: {part}, those from which most was removed first."
     section.parts.append({"kind": "images", "tiles": tiles, "caption": caption})
 
 
-def _positions(story: Story) -> Array:
+def _positions(page: PageContent) -> Array:
     """Samples of the chart: all, or the repaired ones and others evenly between."""
-    n = len(story.X)
+    n = len(page.X)
     if n <= MAX_SERIES_POINTS:
         return np.arange(n)
-    worst = story.removed_order[: MAX_SERIES_POINTS // 3]
+    worst = page.removed_order[: MAX_SERIES_POINTS // 3]
     even = np.linspace(0, n - 1, MAX_SERIES_POINTS - len(worst)).astype(int)
     return np.unique(np.concatenate([worst, even]))
 
 
-def _series(section: Section, story: Story) -> None:
-    features = story.worst_features(MAX_SERIES_FEATURES)
-    rows = _positions(story)
+def _series(section: Section, page: PageContent) -> None:
+    features = page.worst_features(MAX_SERIES_FEATURES)
+    rows = _positions(page)
     series = []
     for j in features:
-        before, after = story.X[rows, j], story.clean[rows, j]
-        large = np.abs(before - after) > LARGE * story.findings.spread[j]
+        before, after = page.X[rows, j], page.clean[rows, j]
+        large = np.abs(before - after) > LARGE * page.findings.spread[j]
         repaired = np.flatnonzero(large | np.isnan(before))
-        share = percent(story.findings.feature_share[j])
+        share = percent(page.findings.feature_share[j])
         series.append(
             {
-                "name": story.names[j],
+                "name": page.names[j],
                 "before": numbers(before, 6),
                 "after": numbers(after, 6),
                 "repaired": repaired.tolist(),
-                "alt": f"{story.names[j]} over the samples, {share} of the entries repaired",
+                "alt": f"{page.names[j]} over the samples, {share} of the entries repaired",
             }
         )
     labels = None
-    if story.sample_names is not None:
-        labels = [story.sample_names[i] for i in rows]
+    if page.sample_names is not None:
+        labels = [page.sample_names[i] for i in rows]
     section.content = {
         "series": series,
         "series_positions": rows.tolist(),
@@ -114,9 +110,9 @@ def _series(section: Section, story: Story) -> None:
             "yaxis": {"fixedrange": False},
         },
     }
-    part = "" if len(rows) == len(story.X) else f"{len(rows):,} of {len(story.X):,} samples are shown. "
+    part = "" if len(rows) == len(page.X) else f"{len(rows):,} of {len(page.X):,} samples are shown. "
     choices = [
-        f"{story.names[j]} ({percent(story.findings.feature_share[j])} repaired)" for j in features
+        f"{page.names[j]} ({percent(page.findings.feature_share[j])} repaired)" for j in features
     ]
     section.parts.append(
         {
@@ -128,13 +124,13 @@ def _series(section: Section, story: Story) -> None:
     )
 
 
-def _heat_map(section: Section, story: Story) -> None:
-    rows = story.some_samples(MAX_HEAT_ROWS, worst=0.4)
-    columns = np.sort(story.worst_features(MAX_HEAT_COLUMNS))
+def _heat_map(section: Section, page: PageContent) -> None:
+    rows = page.some_samples(MAX_HEAT_ROWS, worst=0.4)
+    columns = np.sort(page.worst_features(MAX_HEAT_COLUMNS))
     block = np.ix_(rows, columns)
-    center = np.median(story.clean, axis=0)[columns]
-    spread = np.where(story.findings.spread > 0.0, story.findings.spread, 1.0)[columns]
-    before, after = ((data[block] - center) / spread for data in (story.X, story.clean))
+    center = np.median(page.clean, axis=0)[columns]
+    spread = np.where(page.findings.spread > 0.0, page.findings.spread, 1.0)[columns]
+    before, after = ((data[block] - center) / spread for data in (page.X, page.clean))
     kept = {"zmin": -3, "zmax": 3, "colorscale": "Viridis"}
     maps = {
         "before": {"z": numbers(before, 3), **kept},
@@ -148,8 +144,8 @@ def _heat_map(section: Section, story: Story) -> None:
     }
     trace = {
         "type": "heatmap",
-        "x": [story.names[j] for j in columns],
-        "y": [story.sample_name(int(i)) for i in rows],
+        "x": [page.names[j] for j in columns],
+        "y": [page.sample_name(int(i)) for i in rows],
         "colorbar": {"title": {"text": "standard deviations", "side": "right"}, "thickness": 12},
         **maps["before"],
     }
@@ -161,7 +157,7 @@ def _heat_map(section: Section, story: Story) -> None:
             "yaxis": {"type": "category", "autorange": "reversed", "nticks": 12},
         },
     }
-    shown = f"{len(rows):,} of {len(story.X):,} samples, {len(columns)} of {len(story.names)} features"
+    shown = f"{len(rows):,} of {len(page.X):,} samples, {len(columns)} of {len(page.names)} features"
     section.parts.append(
         {
             "kind": "heat",

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # A repair is called large above this many standard deviations of its cleaned feature.
 LARGE = 0.5
@@ -116,7 +115,7 @@ def inner_model(model: Any) -> Any:
     return model
 
 
-def find(model: Any, X: Array, clean: Array) -> Findings:
+def findings_of(model: Any, X: Array, clean: Array) -> Findings:
     """Compare data with what a fitted model made of them.
 
     Parameters

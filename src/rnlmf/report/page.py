@@ -13,8 +13,8 @@ import numpy as np
 from rnlmf.io.atomic import outputs
 from rnlmf.io.dataset import need, numbered
 from rnlmf.report import sections
-from rnlmf.report.findings import Findings, count, find, in_words, percent
-from rnlmf.report.story import Section, Story
+from rnlmf.report.content import PageContent, Section
+from rnlmf.report.findings import Findings, count, findings_of, in_words, percent
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -81,11 +81,11 @@ def write_report(
         feature_names = numbered(values.shape[1]) if columns is None else [str(c) for c in columns]
     if sample_names is None and hasattr(X, "index"):
         sample_names = [str(label) for label in X.index]
-    story = Story(
+    page = PageContent(
         model=model,
         X=values,
         clean=clean,
-        findings=find(getattr(model, "factorization_", model), values, clean),
+        findings=findings_of(getattr(model, "factorization_", model), values, clean),
         names=feature_names,
         sample_names=sample_names,
         image_shape=image_shape,
@@ -93,17 +93,17 @@ def write_report(
         embedding=None if embedding is None else np.asarray(embedding),
         untouched=untouched or {},
     )
-    page = render(story, title or "What rnlmf found", remarks or [])
+    text = render(page, title or "What rnlmf found", remarks or [])
     with outputs() as files:
-        files.path(Path(path)).write_text(page, encoding="utf-8")
+        files.path(Path(path)).write_text(text, encoding="utf-8")
 
 
-def render(story: Story, title: str, remarks: list[str]) -> str:
+def render(page: PageContent, title: str, remarks: list[str]) -> str:
     """The page as text."""
     jinja = need("jinja2", "cli", "A report")
     offline = need("plotly.offline", "cli", "A report")
     safe = need("markupsafe", "cli", "A report").Markup
-    parts = [section for section in sections.all_sections(story) if section.parts]
+    parts = [section for section in sections.all_sections(page) if section.parts]
     version = import_module("rnlmf").__version__
     today = datetime.date.today().isoformat()
     environment = jinja.Environment(
@@ -111,10 +111,10 @@ def render(story: Story, title: str, remarks: list[str]) -> str:
     )
     return environment.get_template("page.html").render(
         title=title,
-        subtitle=f"{_model_in_words(story)} · rnlmf {version} · {today}",
+        subtitle=f"{_model_in_words(page)} · rnlmf {version} · {today}",
         version=version,
-        words=remarks + in_words(story.findings, story.names, story.sample_names, story.feature_word),
-        figures=_figures(story.findings),
+        words=remarks + in_words(page.findings, page.names, page.sample_names, page.feature_word),
+        figures=_figures(page.findings),
         sections=parts,
         content=safe(_embedded(_content(parts))),
         style=safe((TEMPLATES / "style.css").read_text()),
@@ -136,9 +136,9 @@ def _content(parts: list[Section]) -> dict[str, Any]:
     return content
 
 
-def _model_in_words(story: Story) -> str:
-    atoms = count(len(story.factorization.components_), "atom")
-    return f"{type(story.model).__name__} with {atoms}"
+def _model_in_words(page: PageContent) -> str:
+    atoms = count(len(page.factorization.components_), "atom")
+    return f"{type(page.model).__name__} with {atoms}"
 
 
 def _figures(findings: Findings) -> list[dict[str, str]]:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import base64
 import io
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.io.dataset import need
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 TOO_LARGE, TOO_SMALL = np.array([204, 74, 31]), np.array([47, 111, 176])
 LARGEST_SIDE = 256

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.report import pictures
 from rnlmf.report.compare import before_and_after
+from rnlmf.report.content import BLUE, MAX_HEAT_COLUMNS, RED, PageContent, Section, numbers
 from rnlmf.report.findings import Findings, inner_model, percent
-from rnlmf.report.story import BLUE, MAX_HEAT_COLUMNS, RED, Section, Story, numbers
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 MAX_BARS = 40
 MAX_MAP = 3000
@@ -27,22 +25,22 @@ CLUSTER_COLOURS = (
 )
 
 
-def all_sections(story: Story) -> list[Section]:
+def all_sections(page: PageContent) -> list[Section]:
     """The tabs of the page, in order."""
     parts = [before_and_after, where, dictionary, sample_map, convergence, settings]
-    if story.labels is not None:
+    if page.labels is not None:
         # Clusters are what was asked for.
         parts.remove(sample_map)
         parts.insert(0, sample_map)
-    return [part(story) for part in parts]
+    return [part(page) for part in parts]
 
 
-def where(story: Story) -> Section:
+def where(page: PageContent) -> Section:
     """Noise by feature and by sample."""
     section = Section("where", "Where the noise is")
-    findings = story.findings
-    if story.image_shape is not None:
-        share = findings.feature_share.reshape(story.image_shape)
+    findings = page.findings
+    if page.image_shape is not None:
+        share = findings.feature_share.reshape(page.image_shape)
         if share.ndim == 3:
             share = share.mean(axis=2)
         section.parts.append(
@@ -55,31 +53,31 @@ def where(story: Story) -> Section:
             }
         )
     else:
-        features = story.worst_features(MAX_BARS)
+        features = page.worst_features(MAX_BARS)
         section.chart(
             "by-feature",
             [
                 {
                     "type": "bar",
-                    "x": [story.names[j] for j in features],
+                    "x": [page.names[j] for j in features],
                     "y": numbers(100 * findings.feature_share[features], 4),
                     "marker": {"color": RED},
                     "hovertemplate": "%{x}: %{y:.3g}%<extra></extra>",
                 }
             ],
             {"xaxis": {"type": "category"}, "yaxis": {"title": {"text": "entries repaired, %"}}},
-            f"bar chart of repaired entries by feature, {story.names[features[0]]} the most",
-            f"Share of entries repaired, by feature (the {len(features)} worst of {len(story.names)}).",
+            f"bar chart of repaired entries by feature, {page.names[features[0]]} the most",
+            f"Share of entries repaired, by feature (the {len(features)} worst of {len(page.names)}).",
         )
     _by_sample(section, findings)
-    worst = [i for i in story.removed_order[:TABLE_ROWS] if findings.sample_size[i] > 0.0]
+    worst = [i for i in page.removed_order[:TABLE_ROWS] if findings.sample_size[i] > 0.0]
     section.parts.append(
         {
             "kind": "table",
             "heads": ["sample", "entries repaired", "removed (standard deviations, rms)"],
             "rows": [
                 (
-                    story.sample_name(int(i)),
+                    page.sample_name(int(i)),
                     percent(findings.sample_share[i]),
                     f"{findings.sample_size[i]:.3g}",
                 )
@@ -131,29 +129,29 @@ def _by_sample(section: Section, findings: Findings) -> None:
     )
 
 
-def dictionary(story: Story) -> Section:
+def dictionary(page: PageContent) -> Section:
     """Atoms as images or as a heat map."""
     section = Section("dictionary", "Dictionary")
-    atoms = np.asarray(story.factorization.components_)
+    atoms = np.asarray(page.factorization.components_)
     shown = atoms[np.linspace(0, len(atoms) - 1, min(len(atoms), MAX_ATOMS)).astype(int)]
     part = f"{len(shown)} of {len(atoms)} atoms" if len(shown) < len(atoms) else f"{len(atoms)} atoms"
     caption = f"{part}: the typical samples by which the others are described."
-    if story.image_shape is not None:
-        low, high = float(story.clean.min()), float(story.clean.max())
-        images = [pictures.without_single_channel(atom.reshape(story.image_shape)) for atom in shown]
+    if page.image_shape is not None:
+        low, high = float(page.clean.min()), float(page.clean.max())
+        images = [pictures.without_single_channel(atom.reshape(page.image_shape)) for atom in shown]
         uris = [pictures.data_uri(pictures.grey(image, low, high)) for image in images]
         section.parts.append({"kind": "atoms", "atoms": uris, "caption": caption})
         return section
-    columns = np.sort(story.worst_features(MAX_HEAT_COLUMNS))
-    center = np.median(story.clean, axis=0)[columns]
-    spread = np.where(story.findings.spread > 0.0, story.findings.spread, 1.0)[columns]
+    columns = np.sort(page.worst_features(MAX_HEAT_COLUMNS))
+    center = np.median(page.clean, axis=0)[columns]
+    spread = np.where(page.findings.spread > 0.0, page.findings.spread, 1.0)[columns]
     section.chart(
         "atoms",
         [
             {
                 "type": "heatmap",
                 "z": numbers((shown[:, columns] - center) / spread, 3),
-                "x": [story.names[j] for j in columns],
+                "x": [page.names[j] for j in columns],
                 "colorscale": "Viridis",
                 "zmin": -3,
                 "zmax": 3,
@@ -173,25 +171,25 @@ def dictionary(story: Story) -> Section:
     return section
 
 
-def sample_map(story: Story) -> Section:
+def sample_map(page: PageContent) -> Section:
     """Samples in the plane of their two principal components."""
-    section = Section("map", "Map of the samples" if story.labels is None else "Clusters")
-    if min(story.clean.shape) < 2:
+    section = Section("map", "Map of the samples" if page.labels is None else "Clusters")
+    if min(page.clean.shape) < 2:
         return section
-    rows = story.some_samples(MAX_MAP, worst=0.2)
-    points = story.clean if story.embedding is None else story.embedding
-    spread = np.where(story.findings.spread > 0.0, story.findings.spread, 1.0)
-    unit = spread if points is story.clean and story.image_shape is None else 1.0
+    rows = page.some_samples(MAX_MAP, worst=0.2)
+    points = page.clean if page.embedding is None else page.embedding
+    spread = np.where(page.findings.spread > 0.0, page.findings.spread, 1.0)
+    unit = spread if points is page.clean and page.image_shape is None else 1.0
     scaled = (points[rows] - points[rows].mean(axis=0)) / unit
     if scaled.shape[1] < 2:
         scaled = np.column_stack([scaled, np.zeros(len(scaled))])
     left, values, _ = np.linalg.svd(scaled, full_matrices=False)
     plane = left[:, :2] * values[:2]
     held = float(np.sum(values[:2] ** 2) / max(np.sum(values**2), np.finfo(float).tiny))
-    names = [story.sample_name(int(i)) for i in rows]
+    names = [page.sample_name(int(i)) for i in rows]
     common = {"type": "scattergl" if len(rows) > 1000 else "scatter", "mode": "markers"}
-    if story.labels is None:
-        sizes = story.findings.sample_size[rows]
+    if page.labels is None:
+        sizes = page.findings.sample_size[rows]
         marker = {
             "size": 6,
             "opacity": 0.8,
@@ -203,7 +201,7 @@ def sample_map(story: Story) -> Section:
         }
         data = [_points(plane, names, marker, common, "")]
     else:
-        labels = story.labels[rows]
+        labels = page.labels[rows]
         data = []
         for number, label in enumerate(np.unique(labels)):
             chosen = np.flatnonzero(labels == label)
@@ -211,24 +209,22 @@ def sample_map(story: Story) -> Section:
             marker = {"size": 6, "opacity": 0.8, "color": colour}
             some = [names[i] for i in chosen]
             data.append(_points(plane[chosen], some, marker, common, f"cluster {label}"))
-    part = "All samples" if len(rows) == len(story.X) else f"{len(rows):,} of {len(story.X):,} samples"
-    what = (
-        "after cleaning" if story.embedding is None else "in the embedding that was cut into clusters"
-    )
+    part = "All samples" if len(rows) == len(page.X) else f"{len(rows):,} of {len(page.X):,} samples"
+    what = "after cleaning" if page.embedding is None else "in the embedding that was cut into clusters"
     section.chart(
         "map",
         data,
         {
             "xaxis": {"title": {"text": "first component"}},
             "yaxis": {"title": {"text": "second component"}},
-            "showlegend": story.labels is not None,
+            "showlegend": page.labels is not None,
         },
-        "scatter plot of the samples" + (" by cluster" if story.labels is not None else ""),
+        "scatter plot of the samples" + (" by cluster" if page.labels is not None else ""),
         f"{part} {what}, in the plane that holds most of their variance, {percent(held)}.",
     )
     section.parts[-1]["tall"] = True
-    if story.labels is not None:
-        numbers_of, sizes = np.unique(story.labels, return_counts=True)
+    if page.labels is not None:
+        numbers_of, sizes = np.unique(page.labels, return_counts=True)
         section.parts.append(
             {
                 "kind": "table",
@@ -237,8 +233,8 @@ def sample_map(story: Story) -> Section:
                     (
                         str(label),
                         f"{size:,}",
-                        percent(size / len(story.labels)),
-                        percent(float(story.findings.sample_share[story.labels == label].mean())),
+                        percent(size / len(page.labels)),
+                        percent(float(page.findings.sample_share[page.labels == label].mean())),
                     )
                     for label, size in zip(numbers_of, sizes, strict=True)
                 ][:MAX_BARS],
@@ -261,13 +257,13 @@ def _points(plane: Array, names: list[str], marker: Any, common: Any, name: str)
     }
 
 
-def convergence(story: Story) -> Section:
+def convergence(page: PageContent) -> Section:
     """The objective over the iterations."""
     section = Section("convergence", "Convergence")
-    objective = np.asarray(story.factorization.objective_, dtype=float)
+    objective = np.asarray(page.factorization.objective_, dtype=float)
     if len(objective) == 0:
         return section
-    ended = "and had settled" if story.findings.converged else "and had not settled"
+    ended = "and had settled" if page.findings.converged else "and had not settled"
     section.chart(
         "objective",
         [
@@ -286,10 +282,10 @@ def convergence(story: Story) -> Section:
     return section
 
 
-def settings(story: Story) -> Section:
+def settings(page: PageContent) -> Section:
     """Parameters, and the columns that were left alone."""
     section = Section("settings", "Settings")
-    model = story.model
+    model = page.model
     shown = [
         (name, repr(value))
         for name, value in model.get_params().items()
@@ -321,12 +317,12 @@ def settings(story: Story) -> Section:
                 "numbers": True,
             }
         )
-    if story.untouched:
+    if page.untouched:
         section.parts.append(
             {
                 "kind": "table",
                 "heads": ["column", "why"],
-                "rows": [(name or "(unnamed)", why) for name, why in story.untouched.items()],
+                "rows": [(name or "(unnamed)", why) for name, why in page.untouched.items()],
                 "caption": "Columns that were left alone.",
                 "numbers": False,
             }

@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import rnlmf
-from rnlmf.reproduce.problems import Problem
-
-Array = npt.NDArray[Any]
+from rnlmf.reproduce.problems import PaperProblem
+from rnlmf.typing import Array
 
 # What of the package does not change the outcome of a cell.
 PRESENTATION = ("cli", "report", "plotting", "io")
@@ -36,7 +34,7 @@ class Cell:
     ----------
     task : str
         One of :data:`rnlmf.reproduce.tasks.TASKS`.
-    problem : Problem
+    problem : PaperProblem
     method : str
     parameters : tuple of (name, value)
         Sorted by name; none at all means the method's automatic settings.
@@ -45,7 +43,7 @@ class Cell:
     """
 
     task: str
-    problem: Problem
+    problem: PaperProblem
     method: str
     parameters: tuple[tuple[str, Any], ...]
     seed: int

@@ -13,7 +13,7 @@ from rnlmf.reproduce.tracks import MODES
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """A claim, on how many of the rows it holds, and where it does not."""
 
     claim: str
@@ -33,15 +33,15 @@ def label(row: Row) -> str:
     )
 
 
-def _verdict(claim: str, cases: Iterable[tuple[str, bool]]) -> Verdict | None:
+def _verdict(claim: str, cases: Iterable[tuple[str, bool]]) -> ClaimVerdict | None:
     found = list(cases)
     if not found:
         return None
     failed = [name for name, good in found if not good]
-    return Verdict(claim, len(found) - len(failed), len(found), failed)
+    return ClaimVerdict(claim, len(found) - len(failed), len(found), failed)
 
 
-def not_above_paper(experiment: Experiment, results: Results, mode: str) -> Verdict | None:
+def not_above_paper(experiment: Experiment, results: Results, mode: str) -> ClaimVerdict | None:
     """RNLMF at or below the paper's own value."""
     cases = []
     for metric in experiment.metrics:
@@ -56,7 +56,7 @@ def not_above_paper(experiment: Experiment, results: Results, mode: str) -> Verd
     return _verdict(f"{experiment.name}: RNLMF, {how} parameters, at or below the paper's RNLMF", cases)
 
 
-def lowest(experiment: Experiment, results: Results, mode: str, best: str) -> Verdict | None:
+def lowest(experiment: Experiment, results: Results, mode: str, best: str) -> ClaimVerdict | None:
     """One method lower than all others that were run."""
     cases = []
     for metric in experiment.metrics:
@@ -71,7 +71,7 @@ def lowest(experiment: Experiment, results: Results, mode: str, best: str) -> Ve
     return _verdict(f"{experiment.name}: {best} lowest of all methods that were run{how}", cases)
 
 
-def falls_until(results: Results, size: int) -> Verdict | None:
+def falls_until(results: Results, size: int) -> ClaimVerdict | None:
     """The error falls with d until `size`, and changes little after it."""
     experiment = spec.FIGURE_1B
     found = [
@@ -88,7 +88,7 @@ def falls_until(results: Results, size: int) -> Verdict | None:
     return _verdict(claim, cases)
 
 
-def faster_with_momentum(results: Results) -> Verdict | None:
+def faster_with_momentum(results: Results) -> ClaimVerdict | None:
     """A larger eta gives a lower objective early on, until it is too large."""
     early: dict[float, float] = {}
     for row, _, arrays in results.arrays(spec.FIGURE_2):
@@ -111,9 +111,9 @@ def faster_with_momentum(results: Results) -> Verdict | None:
     return _verdict(claim, cases)
 
 
-def all_claims(results: Results) -> list[Verdict]:
+def all_claims(results: Results) -> list[ClaimVerdict]:
     """Every claim of which there are results."""
-    verdicts: list[Verdict | None] = []
+    verdicts: list[ClaimVerdict | None] = []
     for mode in MODES:
         for experiment in (spec.TABLE_4, spec.TABLE_5, spec.TABLE_6, spec.TABLE_7, spec.TABLE_8):
             verdicts.append(not_above_paper(experiment, results, mode))

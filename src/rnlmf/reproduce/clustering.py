@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import rnlmf
 from rnlmf.reproduce.grids import ATOMS, NEIGHBOURS, SCALES, Grid, choose
-from rnlmf.reproduce.problems import Problem, mean_distance
+from rnlmf.reproduce.problems import PaperProblem, mean_distance
+from rnlmf.typing import Array
 
-Array = npt.NDArray[Any]
 
-
-def rnlmf_clusters(X: Array, problem: Problem, seed: int, n_clusters: int, **parameters: Any) -> Any:
+def rnlmf_clusters(
+    X: Array, problem: PaperProblem, seed: int, n_clusters: int, **parameters: Any
+) -> Any:
     """Algorithm 3 with the paper's affinity; without parameters the library's own settings."""
     if not parameters:
         return rnlmf.RNLMFClustering(n_clusters, random_state=seed)
@@ -30,7 +30,7 @@ def rnlmf_clusters(X: Array, problem: Problem, seed: int, n_clusters: int, **par
     )
 
 
-def rnlmf_cluster_grid(problem: Problem) -> Grid:
+def rnlmf_cluster_grid(problem: PaperProblem) -> Grid:
     """The paper's number of atoms and of neighbours; the kernel's width from those it uses."""
     return {
         "n_components": choose([ATOMS[problem.data]], ATOMS[problem.data]),
@@ -41,7 +41,7 @@ def rnlmf_cluster_grid(problem: Problem) -> Grid:
     }
 
 
-def ssc_clusters(X: Array, problem: Problem, seed: int, n_clusters: int, **parameters: Any) -> Any:
+def ssc_clusters(X: Array, problem: PaperProblem, seed: int, n_clusters: int, **parameters: Any) -> Any:
     """Sparse representation, with noise where there is some."""
     noisy = problem.noise != "none"
     settings: dict[str, Any] = {"noise_penalty": "l1" if noisy else None, "tol": 1e-3, "max_iter": 100}
@@ -52,7 +52,7 @@ def ssc_clusters(X: Array, problem: Problem, seed: int, n_clusters: int, **param
     return rnlmf.SparseSubspaceClustering(n_clusters=n_clusters, random_state=seed, **settings)
 
 
-def ssc_cluster_grid(problem: Problem) -> Grid:
+def ssc_cluster_grid(problem: PaperProblem) -> Grid:
     """The paper says "carefully tuned"."""
     if problem.noise == "none":
         return {"fit_weight": choose([5.0, 10.0, 20.0, 50.0, 100.0, 200.0], 20.0)}
@@ -62,7 +62,7 @@ def ssc_cluster_grid(problem: Problem) -> Grid:
     }
 
 
-def lrr_clusters(X: Array, problem: Problem, seed: int, n_clusters: int, **parameters: Any) -> Any:
+def lrr_clusters(X: Array, problem: PaperProblem, seed: int, n_clusters: int, **parameters: Any) -> Any:
     """Low-rank representation, with wrong samples as noise where the data are clean."""
     penalty = "l21" if problem.noise == "none" else "l1"
     settings: dict[str, Any] = {"tol": 1e-4, "max_iter": 100}
@@ -74,6 +74,6 @@ def lrr_clusters(X: Array, problem: Problem, seed: int, n_clusters: int, **param
     )
 
 
-def lrr_cluster_grid(problem: Problem) -> Grid:
+def lrr_cluster_grid(problem: PaperProblem) -> Grid:
     """The paper says "carefully tuned"."""
     return {"factor": choose([0.25, 0.5, 1.0, 2.0, 4.0, 8.0], 1.0)}

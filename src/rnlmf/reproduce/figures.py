@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.reproduce import spec
 from rnlmf.reproduce.results import Results
 from rnlmf.reproduce.spec import Experiment
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # Momentum is zero in the first iterations.
 EARLY = 5

@@ -34,7 +34,7 @@ SCALES = (0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
 
 
 @dataclass(frozen=True)
-class Choice:
+class Candidates:
     """Values of a parameter, in order, and the one to begin with."""
 
     values: tuple[Any, ...]
@@ -45,9 +45,9 @@ class Choice:
             raise ValueError(f"start={self.start!r} is not among {self.values}.")
 
 
-Grid = dict[str, Choice]
+Grid = dict[str, Candidates]
 
 
-def choose(values: Iterable[Any], start: Any) -> Choice:
-    """Short for :class:`Choice`."""
-    return Choice(tuple(values), start)
+def choose(values: Iterable[Any], start: Any) -> Candidates:
+    """Short for :class:`Candidates`."""
+    return Candidates(tuple(values), start)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import rnlmf
 from rnlmf.reproduce.clustering import (
@@ -32,9 +31,9 @@ from rnlmf.reproduce.grids import (
     Grid,
     choose,
 )
-from rnlmf.reproduce.problems import Problem, mean_distance
+from rnlmf.reproduce.problems import PaperProblem, mean_distance
+from rnlmf.typing import Array
 
-Array = npt.NDArray[Any]
 Parameters = dict[str, Any]
 
 
@@ -56,13 +55,13 @@ class Method:
     """
 
     build: Callable[..., Any]
-    grid: Callable[[Problem], Grid]
+    grid: Callable[[PaperProblem], Grid]
     automatic: bool = True
     clusters: Callable[..., Any] | None = None
-    cluster_grid: Callable[[Problem], Grid] | None = None
+    cluster_grid: Callable[[PaperProblem], Grid] | None = None
 
 
-def noise_penalty(problem: Problem) -> str:
+def noise_penalty(problem: PaperProblem) -> str:
     """Wrong samples for column-wise noise, wrong entries for everything else."""
     return "l21" if problem.noise == "columns" else "l1"
 
@@ -70,7 +69,7 @@ def noise_penalty(problem: Problem) -> str:
 # --- RNLMF -------------------------------------------------------------------------------------------
 
 
-def atoms(problem: Problem) -> int:
+def atoms(problem: PaperProblem) -> int:
     """The paper's number of atoms: ``2 m k`` on synthetic data."""
     if problem.kind == "synthetic":
         return 2 * problem.features * problem.manifolds
@@ -78,7 +77,7 @@ def atoms(problem: Problem) -> int:
 
 
 def our(
-    X: Array, problem: Problem, seed: int, threshold: float | None = None, **parameters: Any
+    X: Array, problem: PaperProblem, seed: int, threshold: float | None = None, **parameters: Any
 ) -> Any:
     """RNLMF; `threshold` is ``lambda_E sigma^2`` in standard deviations of the data.
 
@@ -95,7 +94,7 @@ def our(
     return rnlmf.RNLMF(random_state=seed, **parameters)
 
 
-def our_grid(problem: Problem) -> Grid:
+def our_grid(problem: PaperProblem) -> Grid:
     """The paper's grids; ``lambda_E`` of images is not printed there, so that it is relative."""
     grid = {"n_components": choose([atoms(problem)], atoms(problem))}
     if problem.kind == "mocap":
@@ -135,10 +134,10 @@ def with_code_penalty(penalty: str) -> Method:
     """RNLMF with another ``R(C)``; weights of its own scale, as it is tuned by itself."""
     weights = {"l2": [1e-3, 5e-3, 1e-2], "l1": [1e-4, 1e-3, 1e-2, 5e-2], "nuclear": [1e-2, 1e-1, 1.0]}
 
-    def build(X: Array, problem: Problem, seed: int, **parameters: Any) -> Any:
+    def build(X: Array, problem: PaperProblem, seed: int, **parameters: Any) -> Any:
         return our(X, problem, seed, code_penalty=penalty, **parameters)
 
-    def grid(problem: Problem) -> Grid:
+    def grid(problem: PaperProblem) -> Grid:
         values = weights[penalty]
         return our_grid(problem) | {"code_weight": choose(values, values[len(values) // 2])}
 
@@ -148,7 +147,9 @@ def with_code_penalty(penalty: str) -> Method:
 # --- Linear methods ----------------------------------------------------------------------------------
 
 
-def rpca(X: Array, problem: Problem, seed: int, factor: float | None = None, **parameters: Any) -> Any:
+def rpca(
+    X: Array, problem: PaperProblem, seed: int, factor: float | None = None, **parameters: Any
+) -> Any:
     """Robust PCA; `factor` is the weight times ``sqrt(n)``."""
     if factor is None:
         return rnlmf.RobustPCA(noise_penalty=noise_penalty(problem), tol=1e-5)
@@ -161,7 +162,7 @@ def rpca(X: Array, problem: Problem, seed: int, factor: float | None = None, **p
     return rnlmf.RobustPCA(weight, noise_penalty=noise_penalty(problem), **settings, **parameters)
 
 
-def rpca_grid(problem: Problem) -> Grid:
+def rpca_grid(problem: PaperProblem) -> Grid:
     """The paper's."""
     if problem.kind == "mocap":
         return {"factor": choose([1.0, 1.5, 2.0, 2.5], 1.5)}
@@ -170,7 +171,7 @@ def rpca_grid(problem: Problem) -> Grid:
     return {"factor": choose([0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0], 1.5)}
 
 
-def rdl(X: Array, problem: Problem, seed: int, **parameters: Any) -> Any:
+def rdl(X: Array, problem: PaperProblem, seed: int, **parameters: Any) -> Any:
     """Robust dictionary learning; `factor` is the noise's threshold in deviations of the data."""
     penalty = noise_penalty(problem)
     if "factor" not in parameters:
@@ -187,7 +188,7 @@ def rdl(X: Array, problem: Problem, seed: int, **parameters: Any) -> Any:
     )
 
 
-def rdl_grid(problem: Problem) -> Grid:
+def rdl_grid(problem: PaperProblem) -> Grid:
     """The paper's numbers of atoms; the weights relative to the data, as its own are in their unit."""
     if problem.kind == "synthetic":
         full = problem.features * problem.manifolds
@@ -209,7 +210,9 @@ def rdl_grid(problem: Problem) -> Grid:
 # --- Methods that represent samples by each other ----------------------------------------------------
 
 
-def lrr(X: Array, problem: Problem, seed: int, factor: float | None = None, **parameters: Any) -> Any:
+def lrr(
+    X: Array, problem: PaperProblem, seed: int, factor: float | None = None, **parameters: Any
+) -> Any:
     """Low-rank representation, on COIL-100 its factored form, as in the paper."""
     penalty = noise_penalty(problem)
     if problem.data == "coil100":
@@ -226,7 +229,7 @@ def lrr(X: Array, problem: Problem, seed: int, factor: float | None = None, **pa
     return rnlmf.LowRankSubspaceClustering(noise_penalty=penalty, **settings, **parameters)
 
 
-def lrr_grid(problem: Problem) -> Grid:
+def lrr_grid(problem: PaperProblem) -> Grid:
     """The paper says "carefully tuned"."""
     if problem.data == "coil100":
         return {
@@ -238,14 +241,14 @@ def lrr_grid(problem: Problem) -> Grid:
     return {"factor": choose([0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0], 2.0)}
 
 
-def ssc(X: Array, problem: Problem, seed: int, factor: float = 12.0, **parameters: Any) -> Any:
+def ssc(X: Array, problem: PaperProblem, seed: int, factor: float = 12.0, **parameters: Any) -> Any:
     """Sparse representation; `factor` is the noise's weight over the smallest of use."""
     return rnlmf.SparseSubspaceClustering(
         noise_weight=factor, noise_penalty=noise_penalty(problem), tol=1e-3, max_iter=100, **parameters
     )
 
 
-def ssc_grid(problem: Problem) -> Grid:
+def ssc_grid(problem: PaperProblem) -> Grid:
     """The paper says "carefully tuned"."""
     if problem.noise == "columns":
         return {"factor": choose((8.0 * power for power in POWERS), 8.0)}

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf import datasets
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 LOADERS: dict[str, Callable[[], Any]] = {
     "coil20": datasets.load_coil20,
@@ -27,7 +25,7 @@ MOCAP = ("mocap_01_09", "mocap_56_06")
 
 
 @dataclass(frozen=True)
-class Problem:
+class PaperProblem:
     """A data set with noise.
 
     Attributes

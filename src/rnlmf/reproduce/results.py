@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.reproduce.cells import Cell
 from rnlmf.reproduce.choice import Point
@@ -16,8 +15,7 @@ from rnlmf.reproduce.paper import paper_values
 from rnlmf.reproduce.runner import Store
 from rnlmf.reproduce.spec import Experiment, Row
 from rnlmf.reproduce.tracks import Track
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def run(
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs={jobs} must be at least 1.")
     started = time.perf_counter()
-    experiments = spec.find(names)
+    experiments = spec.named(names)
     size = "quick" if quick else "full"
     tracks = make_tracks(experiments, MODES if mode == "both" else (mode,), size, seeds)
     if methods is not None:

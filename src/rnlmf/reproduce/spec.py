@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from rnlmf.reproduce.grids import Choice
-from rnlmf.reproduce.problems import Problem
+from rnlmf.reproduce.grids import Candidates
+from rnlmf.reproduce.problems import PaperProblem
 
 DENOISERS = ("RPCA", "LRR", "SSC", "RDL", "RNLMF")
 CLUSTERERS = ("LRR", "SSC", "KSSC", "GMC-LRSSC", "S0/l0-LRSSC", "EKSS", "RNLMF")
@@ -24,7 +24,7 @@ class Row:
     ----------
     labels : tuple of (name, value)
         Where it belongs: they lead to the paper's value in a table, to the place in a figure.
-    problem : Problem
+    problem : PaperProblem
     parameters : tuple of (name, value)
         Given to the methods; what is given is not chosen from the grid.
     quick : bool
@@ -32,7 +32,7 @@ class Row:
     """
 
     labels: tuple[tuple[str, Any], ...]
-    problem: Problem
+    problem: PaperProblem
     parameters: tuple[tuple[str, Any], ...] = ()
     quick: bool = True
 
@@ -103,14 +103,16 @@ LIMITS: dict[tuple[str, str], dict[str, int]] = {
 }
 
 
-def trials(method: str, problem: Problem, experiment: Experiment, size: str, seeds: int | None) -> int:
+def trials(
+    method: str, problem: PaperProblem, experiment: Experiment, size: str, seeds: int | None
+) -> int:
     """How many seeds a method gets."""
     most = experiment.seeds[size] if seeds is None else seeds
     limit = LIMITS.get((problem.data, method)) or LIMITS.get(("", method), {})
     return min(most, limit.get(size, most))
 
 
-def rows(cases: Iterable[tuple[dict[str, Any], Problem, dict[str, Any], bool]]) -> tuple[Row, ...]:
+def rows(cases: Iterable[tuple[dict[str, Any], PaperProblem, dict[str, Any], bool]]) -> tuple[Row, ...]:
     """Rows from plain dictionaries."""
     return tuple(
         Row(tuple(labels.items()), problem, tuple(sorted(parameters.items())), quick)
@@ -118,9 +120,9 @@ def rows(cases: Iterable[tuple[dict[str, Any], Problem, dict[str, Any], bool]]) 
     )
 
 
-def synthetic(**options: Any) -> Problem:
+def synthetic(**options: Any) -> PaperProblem:
     """Synthetic data with 30% of the entries wrong, as where the paper says nothing else."""
-    return Problem("synthetic", **{"noise": "entries", "rho": 0.3, **options})
+    return PaperProblem("synthetic", **{"noise": "entries", "rho": 0.3, **options})
 
 
 RHOS = (0.1, 0.2, 0.3, 0.4, 0.5)
@@ -281,7 +283,7 @@ TABLE_4 = Experiment(
     "table4",
     "RMSE (%) of denoising on the noisy image data",
     rows(
-        ({"data": label, "condition": noise}, Problem(name, noise), {}, True)
+        ({"data": label, "condition": noise}, PaperProblem(name, noise), {}, True)
         for label, name in IMAGE_SETS.items()
         for noise in NOISES
     ),
@@ -300,7 +302,7 @@ TABLE_5 = Experiment(
     "table5",
     "Clustering error (%) on the original image data",
     rows(
-        ({"data": label, "condition": "clean"}, Problem(name), {}, name != "coil100")
+        ({"data": label, "condition": "clean"}, PaperProblem(name), {}, name != "coil100")
         for label, name in IMAGE_SETS.items()
     ),
     CLUSTERERS,
@@ -317,7 +319,7 @@ TABLE_6 = Experiment(
     rows(
         (
             {"data": label, "condition": "random+occlusion"},
-            Problem(name, "random+occlusion"),
+            PaperProblem(name, "random+occlusion"),
             {},
             name != "coil100",
         )
@@ -336,7 +338,7 @@ TABLE_7 = Experiment(
     "table7",
     "RMSE (%) and MAE (%) on motion capture data",
     rows(
-        ({"data": label, "condition": str(rho)}, Problem(name, "entries", rho), {}, True)
+        ({"data": label, "condition": str(rho)}, PaperProblem(name, "entries", rho), {}, True)
         for label, name in SUBJECTS.items()
         for rho in (0.1, 0.3)
     ),
@@ -350,7 +352,7 @@ TABLE_8 = Experiment(
     "table8",
     "RMSE (%) and MAE (%) on motion capture data (out-of-sample extension)",
     rows(
-        ({"data": label, "condition": str(rho)}, Problem(name, "entries", rho), {}, True)
+        ({"data": label, "condition": str(rho)}, PaperProblem(name, "entries", rho), {}, True)
         for label, name in SUBJECTS.items()
         for rho in (0.1, 0.3)
     ),
@@ -360,7 +362,7 @@ TABLE_8 = Experiment(
     metrics=("training rmse", "testing rmse", "training mae", "testing mae"),
     # As in the authors' program.
     given={
-        "RPCA": {"n_components": Choice((10, 20), 10), "ridge": 1e-3, "new_noise_weight": 5.0},
+        "RPCA": {"n_components": Candidates((10, 20), 10), "ridge": 1e-3, "new_noise_weight": 5.0},
     },
     seeds={"quick": 3, "full": 20},
     automatic=True,
@@ -370,7 +372,7 @@ PICTURES = Experiment(
     "pictures",
     "Dictionaries learned from, and images before and after denoising of, COIL20 and Yale Face",
     rows(
-        ({"data": label}, Problem(IMAGE_SETS[label], "random+occlusion"), {}, True)
+        ({"data": label}, PaperProblem(IMAGE_SETS[label], "random+occlusion"), {}, True)
         for label in ("COIL20", "Yale Face")
     ),
     ("RPCA", "RDL", "RNLMF"),
@@ -400,7 +402,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 }
 
 
-def find(names: Iterable[str]) -> list[Experiment]:
+def named(names: Iterable[str]) -> list[Experiment]:
     """Experiments by name; "figure1" is "figure1a" and "figure1b", none at all is all of them."""
     names = list(names)
     if not names:

@@ -9,15 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from rnlmf.metrics import clustering_error, relative_mae, relative_rmse
 from rnlmf.reproduce.cells import Cell, Outcome, code_fingerprint
 from rnlmf.reproduce.methods import METHODS
 from rnlmf.reproduce.problems import Instance
+from rnlmf.typing import Array
 
-Array = npt.NDArray[Any]
 Result = tuple[dict[str, float], dict[str, Array]]
 
 # Images in the pictures before and after, and atoms in the pictures of dictionaries.

@@ -8,7 +8,7 @@ from typing import Any
 
 from rnlmf.reproduce.cells import Cell, Outcome
 from rnlmf.reproduce.choice import Point, best_point, next_points, point
-from rnlmf.reproduce.grids import Choice, Grid
+from rnlmf.reproduce.grids import Candidates, Grid
 from rnlmf.reproduce.methods import METHODS
 from rnlmf.reproduce.spec import QUICK_SEEDS, Experiment, Row, trials
 from rnlmf.reproduce.tasks import TASKS
@@ -55,11 +55,11 @@ class Track:
             # The last one is the weight of the noise, which matters most.
             searched = {list(grid)[-1]}
         grid = {
-            name: choice if name in searched else Choice((choice.start,), choice.start)
+            name: choice if name in searched else Candidates((choice.start,), choice.start)
             for name, choice in grid.items()
         }
         for name, value in self.given.items():
-            grid[name] = value if isinstance(value, Choice) else Choice((value,), value)
+            grid[name] = value if isinstance(value, Candidates) else Candidates((value,), value)
         if "noise_weight" in self.given:
             grid.pop("threshold", None)
         return grid

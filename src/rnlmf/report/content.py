@@ -7,18 +7,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.report.findings import Findings
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 BLUE, RED, GREY = "#3b82c4", "#e4572e", "#8b949e"
 MAX_HEAT_COLUMNS = 60
 
 
 @dataclass(frozen=True)
-class Story:
+class PageContent:
     """Everything that the page tells about."""
 
     model: Any
