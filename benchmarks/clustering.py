@@ -30,6 +30,7 @@ from sklearn.preprocessing import normalize
 
 import rnlmf
 from benchmarks import cases
+from rnlmf.cluster import default_estimator
 from rnlmf.cluster.affinity import symmetrize
 from rnlmf.cluster.assign import assign
 from rnlmf.cluster.labels import spectrum
@@ -121,15 +122,14 @@ PAPER: dict[str, dict[str, float]] = {
 }
 # Algorithm 3 as printed.
 ALGORITHM_3: dict[str, Any] = {
-    "links": "direct",
+    "link_by": "neighbors",
     "affinity": "least-squares",
     "affinity_weight": 0.01,
     "assign_labels": "kmeans",
     "min_relative_size": 0,
-    "n_components": 256,
-    "kernel_scale": 1.0,
     "n_neighbors": 15,
 }
+FACTORIZATION: dict[str, Any] = {"n_components": 256, "kernel_scale": 1.0}
 # What the paper changes by data set.
 PAPER_SETTINGS: dict[str, dict[str, Any]] = {
     "COIL-20": {"noise_weight": 5e-4},
@@ -148,9 +148,13 @@ def ours(**settings: Any) -> Callable[..., Array]:
 def algorithm_3(by_set: bool, **more: Any) -> Callable[..., Array]:
     def cluster(X: Array, k: int, seed: int, name: str) -> Array:
         settings = PAPER_SETTINGS.get(name.split(",")[0], {}) if by_set else {}
-        settings = {**ALGORITHM_3, **settings, **more}
-        settings["n_components"] = min(settings["n_components"], len(X) // 2)
-        return rnlmf.RNLMFClustering(k, random_state=seed, **settings).fit_predict(X)
+        inner = {**FACTORIZATION, **settings, **more}
+        inner["n_components"] = min(inner["n_components"], len(X) // 2)
+        outer = {**ALGORITHM_3, "n_neighbors": inner.pop("n_neighbors", ALGORITHM_3["n_neighbors"])}
+        model = rnlmf.RNLMFClustering(
+            k, estimator=default_estimator(*X.shape, **inner), random_state=seed, **outer
+        )
+        return model.fit_predict(X)
 
     return cluster
 
@@ -163,25 +167,25 @@ def neighbours(X: Array, k: int, seed: int, name: str) -> Array:
 
 def sparse(X: Array, k: int, seed: int, name: str) -> Array:
     model = rnlmf.SparseSubspaceClustering(
-        10.0, noise_penalty=None, tol=1e-3, max_iter=200, n_clusters=k, random_state=seed
+        k, fit_weight=10.0, noise_penalty=None, tol=1e-3, max_iter=200, random_state=seed
     )
     return model.fit_predict(normalize(X))
 
 
 def low_rank(X: Array, k: int, seed: int, name: str) -> Array:
-    model = rnlmf.LowRankSubspaceClustering(tol=1e-4, max_iter=100, n_clusters=k, random_state=seed)
+    model = rnlmf.LowRankSubspaceClustering(k, tol=1e-4, max_iter=100, random_state=seed)
     return model.fit_predict(normalize(X))
 
 
 def factored(X: Array, k: int, seed: int, name: str) -> Array:
     model = rnlmf.LowRankSubspaceClustering(
-        solver="factored", tol=1e-3, max_iter=20, n_neighbors=15, n_clusters=k, random_state=seed
+        k, solver="factored", tol=1e-3, max_iter=20, n_neighbors=15, random_state=seed
     )
     return model.fit_predict(normalize(X))
 
 
 def least_squares(X: Array, k: int, seed: int, name: str) -> Array:
-    model = rnlmf.LeastSquaresSubspaceClustering(n_neighbors=15, n_clusters=k, random_state=seed)
+    model = rnlmf.LeastSquaresSubspaceClustering(k, n_neighbors=15, random_state=seed)
     return model.fit_predict(normalize(X))
 
 
@@ -192,7 +196,7 @@ def pixels(X: Array, k: int, seed: int, name: str) -> Array:
 METHODS: dict[str, Callable[..., Array]] = {
     "RNLMF, default": ours(),
     "RNLMF, clusters of similar size": ours(min_relative_size=0.5),
-    "RNLMF, landmarks": ours(form="landmarks", n_landmarks=1000),
+    "RNLMF, landmarks": ours(compare_with="landmarks", n_landmarks=1000),
     "RNLMF, paper's settings by set": algorithm_3(True, order="paper", max_iter=200),
     "RNLMF, the same in a single pass": algorithm_3(True),
     "RNLMF, paper's settings of COIL-20": algorithm_3(False, noise_weight=5e-4),
@@ -248,21 +252,21 @@ def memory(now: bool) -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
 
 
-def size_job(n: int, form: str, queue: Any) -> None:
+def size_job(n: int, compare_with: str, queue: Any) -> None:
     """In a process of its own, so that the peak is that of one fit."""
     warnings.simplefilter("ignore", ConvergenceWarning)
     # What is loaded on first use does not count.
-    rnlmf.RNLMFClustering(10, form=form, random_state=0).fit(curves(2000)[0])
+    rnlmf.RNLMFClustering(10, compare_with=compare_with, random_state=0).fit(curves(2000)[0])
     X, y = curves(n)
     before = memory(now=True)
     begin = time.perf_counter()
-    model = rnlmf.RNLMFClustering(10, form=form, random_state=0).fit(X)
+    model = rnlmf.RNLMFClustering(10, compare_with=compare_with, random_state=0).fit(X)
     seconds = time.perf_counter() - begin
     after = memory(now=False)
     queue.put(
         {
             "samples": n,
-            "form": form,
+            "compare_with": compare_with,
             "input_mb": round(X.nbytes / 2**20),
             "memory_beyond_input_mb": round(after - before),
             "seconds": round(seconds),
@@ -274,18 +278,18 @@ def size_job(n: int, form: str, queue: Any) -> None:
 
 
 SIZES = [
-    (10_000, "graph"),
-    (50_000, "graph"),
-    (200_000, "graph"),
+    (10_000, "samples"),
+    (50_000, "samples"),
+    (200_000, "samples"),
     (200_000, "landmarks"),
     (1_000_000, "landmarks"),
 ]
 
 
-def size(n: int, form: str) -> dict[str, Any]:
+def size(n: int, compare_with: str) -> dict[str, Any]:
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
-    process = context.Process(target=size_job, args=(n, form, queue))
+    process = context.Process(target=size_job, args=(n, compare_with, queue))
     process.start()
     row: dict[str, Any] = queue.get()
     process.join()
@@ -418,7 +422,7 @@ def main() -> None:
                     print(name, method, seed, runs[str(seed)], flush=True)
                     save(results)
     if "size" in parts:
-        rows = {(row["samples"], row["form"]): row for row in results.get("size", [])}
+        rows = {(row["samples"], row["compare_with"]): row for row in results.get("size", [])}
         for key in SIZES:
             if arguments.samples is None or key[0] in arguments.samples:
                 rows[key] = size(*key)

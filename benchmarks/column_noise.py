@@ -38,7 +38,9 @@ def rpca(X: Array, k: int, multiple: float) -> Array:
 
 def lrr(X: Array, k: int, multiple: float) -> Array:
     weight = multiple * min(X.shape) / float(np.linalg.norm(X, axis=1).sum())
-    model = rnlmf.LowRankSubspaceClustering(weight, noise_penalty="l21", tol=1e-4, max_iter=200)
+    model = rnlmf.LowRankSubspaceClustering(
+        noise_weight=weight, noise_penalty="l21", tol=1e-4, max_iter=200
+    )
     return model.fit_denoise(X)
 
 

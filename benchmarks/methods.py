@@ -129,11 +129,15 @@ def denoise(method: str, X: Any, seed: int, images: bool, factor: float, **more:
         )
     elif method == "LRR":
         weight = factor * min(X.shape) / float(np.abs(X).sum())
-        model = rnlmf.LowRankSubspaceClustering(weight, tol=1e-4, max_iter=80)
+        model = rnlmf.LowRankSubspaceClustering(noise_weight=weight, tol=1e-4, max_iter=80)
     elif method == "NLRR":
         code_weight = more["code_factor"] * float(np.sum(X.astype(float) ** 2)) / min(X.shape)
         model = rnlmf.LowRankSubspaceClustering(
-            factor * spread, solver="factored", code_weight=code_weight, max_iter=20, tol=1e-3
+            noise_weight=factor * spread,
+            solver="factored",
+            code_weight=code_weight,
+            max_iter=20,
+            tol=1e-3,
         )
     elif method == "SSC":
         model = rnlmf.SparseSubspaceClustering(noise_weight=factor, tol=1e-3, max_iter=100)

@@ -26,7 +26,7 @@ from sklearn.cluster import KMeans
 from rnlmf import RNLMFClustering
 from rnlmf.metrics import clustering_error
 
-model = RNLMFClustering(3, tol=1e-3, random_state=0).fit(noisy)
+model = RNLMFClustering(3, random_state=0).fit(noisy)
 kmeans = KMeans(3, n_init=10, random_state=0).fit(noisy)
 print(f"in the wrong cluster: RNLMF {clustering_error(y, model.labels_):.1%}")
 print(f"                    k-means {clustering_error(y, kmeans.labels_):.1%}")
@@ -49,7 +49,7 @@ AffinityDisplay.from_estimator(model, ax=axes[2])
 # New samples
 # -----------
 
-half = RNLMFClustering(3, tol=1e-3, random_state=0).fit(noisy[::2])
+half = RNLMFClustering(3, random_state=0).fit(noisy[::2])
 print(f"samples not seen before: {clustering_error(y[1::2], half.predict(noisy[1::2])):.1%} wrong")
 
 # %%

@@ -38,7 +38,9 @@ def test_readme_names_what_exists():
     assert set(re.findall(r"`?make ([a-z-]+)", text)) <= set(targets)
 
 
-@pytest.mark.parametrize("model", [RNLMF(4), ScaledRNLMF(RNLMF(4)), RNLMFClustering(2, n_components=4)])
+@pytest.mark.parametrize(
+    "model", [RNLMF(4), ScaledRNLMF(RNLMF(4)), RNLMFClustering(2, estimator=RNLMF(4))]
+)
 def test_notebooks_show_parameters_and_results(model, curved):
     assert "n_components" in model._repr_html_()
     shown = model.fit(curved[1][:50])._repr_html_()

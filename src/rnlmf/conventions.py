@@ -5,21 +5,39 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rnlmf.typing import Array
 
 
 def like(X: Any, values: Array) -> Any:
     """`values` in the container of `X`: a data frame keeps its names and index."""
-    columns = getattr(X, "columns", None)
-    if columns is None:
+    if nw.dependencies.is_pandas_dataframe(X):
+        # Its names need not be strings, and it has an index.
+        return type(X)(values, columns=X.columns, index=X.index)
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if frame is X:
         return values
-    if hasattr(X, "index"):
-        return type(X)(values, columns=columns, index=X.index)
-    return type(X)(values, schema=list(columns))
+    return nw.from_numpy(values, schema=frame.columns, backend=frame.implementation).to_native()
+
+
+def check_samples(estimator: BaseEstimator, X: Any, *, fitting: bool = False) -> Array:
+    """Samples as an array of floats; NaN passes where the estimator's tags say that it may."""
+    if not fitting:
+        check_is_fitted(estimator)
+    allow_nan = estimator.__sklearn_tags__().input_tags.allow_nan
+    return validate_data(
+        estimator,
+        X,
+        reset=fitting,
+        dtype=[np.float64, np.float32],
+        ensure_min_samples=2 if fitting else 1,
+        ensure_all_finite="allow-nan" if allow_nan else True,
+    )
 
 
 def masked(X: Array, mask: Any) -> Array:

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,37 @@ def test_a_table_gets_a_column_of_clusters(run, groups):
     assert clustering_error(groups, after["cluster"]) < 0.05
     assert "3 clusters, of 40, 40, 40 samples" in result.stdout
     assert "Clusters of groups.csv" in Path("r.html").read_text()
+
+
+def test_the_report_of_a_scaled_table_is_in_its_units(run, groups):
+    result = run("cluster", "groups.csv", "-k", "3", "--report", "r.html")
+    assert result.exit_code == 0, result.output
+    page = Path("r.html").read_text()
+    left = re.search(r"the error left in the cleaned data is about ([\d.e-]+)%", page)
+    assert float(left[1]) < 10
+    content = json.loads(
+        re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.S)[1]
+    )
+    atoms = np.array(content["charts"]["atoms"]["data"][0]["z"], dtype=float)
+    # In standard deviations of the features: atoms lie among the samples.
+    assert np.abs(atoms).max() < 5
+    assert np.abs(atoms).max(axis=0).min() > 0.3
+
+
+def test_settings_reach_the_factorization(run, groups):
+    options = ("cluster", "groups.csv", "-k", "3", "--report", "r.html", "--jobs", "-1")
+    result = run(*options, "--set", "estimator__n_components=7", "--set", "n_neighbors=6")
+    assert result.exit_code == 0, result.output
+    assert "7 atoms" in Path("r.html").read_text()
+
+
+def test_gaps_are_no_reason_to_refuse(run, groups):
+    frame = pd.read_csv("groups.csv")
+    frame.iloc[3, 2] = np.nan
+    frame.to_csv("gaps.csv", index=False)
+    result = run("cluster", "gaps.csv", "-k", "3", "--json")
+    assert result.exit_code == 0, result.output
+    assert clustering_error(groups, json.loads(result.stdout)["labels"]) < 0.05
 
 
 def test_the_number_is_found(run, groups):

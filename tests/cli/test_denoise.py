@@ -234,3 +234,36 @@ def test_an_interrupt_leaves_nothing(run, table, monkeypatch):
     assert result.exit_code == 130
     assert "interrupted; nothing was written" in result.stderr
     assert os.listdir() == ["noisy.csv"]
+
+
+def test_a_report_does_not_estimate_the_error_again(run, table, monkeypatch):
+    estimates = []
+    estimate = RNLMF.estimate_error
+
+    def counted(self, *args, **kwargs):
+        estimates.append(self)
+        return estimate(self, *args, **kwargs)
+
+    monkeypatch.setattr(RNLMF, "estimate_error", counted)
+    result = run("denoise", table, "-o", "clean.csv", "--report", "r.html", "--set", "n_components=9")
+    assert result.exit_code == 0, result.output
+    assert len(estimates) == 1
+
+
+def test_the_model_of_a_table_knows_its_names(run, table):
+    run("denoise", table, "-o", "clean.csv", "--model", "m.safetensors", "--set", "n_components=9")
+    model = load("m.safetensors")
+    assert list(model.feature_names_in_) == [f"q{i}" for i in range(8)]
+    with pytest.raises(ValueError, match="feature names"):
+        model.denoise(pd.read_csv("noisy.csv")[[f"q{i}" for i in reversed(range(8))]])
+
+
+def test_columns_of_one_name_are_taken_by_their_places(run, table):
+    lines = table.read_text().splitlines()
+    table.write_text("\n".join([lines[0].replace("q1", "q0"), *lines[1:]]) + "\n")
+    first = run("denoise", table, "-o", "a.csv", "--model", "m.safetensors", "--set", "n_components=9")
+    assert first.exit_code == 0, first.output
+    second = run("apply", "m.safetensors", table, "-o", "b.csv")
+    assert second.exit_code == 0, second.output
+    with open("a.csv") as one, open("b.csv") as other:
+        assert one.read() == other.read()

@@ -9,22 +9,23 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rnlmf import RNLMFClustering
+from rnlmf import RNLMF, RNLMFClustering, ScaledRNLMF
+from rnlmf.cluster import default_estimator
 from rnlmf.cluster import estimator as module
 from rnlmf.datasets import corrupt_entries
 from rnlmf.metrics import clustering_error, relative_rmse
 
 MODELS = {
     "default": RNLMFClustering(random_state=0),
-    "landmarks": RNLMFClustering(form="landmarks", n_landmarks=60, random_state=0),
+    "landmarks": RNLMFClustering(compare_with="landmarks", n_landmarks=60, random_state=0),
     "paper": RNLMFClustering(
-        links="direct",
+        link_by="neighbors",
         affinity="least-squares",
         affinity_weight=0.01,
         assign_labels="kmeans",
         min_relative_size=0,
         n_neighbors=15,
-        kernel_scale=1.0,
+        estimator=default_estimator(360, 9, kernel_scale=1.0),
         random_state=0,
     ),
 }
@@ -50,7 +51,16 @@ def curves(rng):
     return corrupt_entries(X, 0.03, magnitude=3.0, random_state=0), y
 
 
-@parametrize_with_checks(list(MODELS.values()))
+# The checks have few samples, so that the number of atoms must follow them.
+SMALL = RNLMF(kernel_scale=1.0, noise_penalty="l1", noise_weight="scale")
+
+
+@parametrize_with_checks(
+    [
+        *(clone(model).set_params(estimator=None) for model in MODELS.values()),
+        RNLMFClustering(estimator=SMALL),
+    ]
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
@@ -121,7 +131,9 @@ def test_confidence_is_high_where_the_number_is_clear(model, count, rng):
 def test_two_separate_groups_without_a_warning(rng):
     X = rng.standard_normal((200, 5)) * 0.1
     X[:100] += 10.0
-    model = RNLMFClustering(2, tol=1e-3, max_iter=1000, random_state=0)
+    model = RNLMFClustering(
+        2, estimator=default_estimator(200, 5, tol=1e-3, max_iter=1000), random_state=0
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         labels = model.fit_predict(X)
@@ -133,7 +145,9 @@ def test_more_parts_than_clusters_are_linked(rng):
     """Six groups of which three pairs are near each other, in three clusters."""
     centers = np.array([[0.0, 0], [1, 0], [20, 0], [21, 0], [0, 20], [1, 20]])
     X = np.repeat(centers, 40, axis=0) + 0.05 * rng.standard_normal((240, 2))
-    model = RNLMFClustering(3, kernel_scale=0.3, random_state=0).fit(X)
+    model = RNLMFClustering(
+        3, estimator=default_estimator(240, 2, kernel_scale=0.3), random_state=0
+    ).fit(X)
     assert model.n_connected_components_ <= 3
     assert clustering_error(np.repeat([0, 0, 1, 1, 2, 2], 40), model.labels_) == 0.0
 
@@ -141,7 +155,8 @@ def test_more_parts_than_clusters_are_linked(rng):
 def test_graph_and_landmarks_agree_if_every_sample_is_a_landmark(curves):
     X, _ = curves
     graph, landmarks = (
-        RNLMFClustering(3, form=form, random_state=0).fit(X) for form in ("graph", "landmarks")
+        RNLMFClustering(3, compare_with=other, random_state=0).fit(X)
+        for other in ("samples", "landmarks")
     )
     np.testing.assert_allclose(graph.eigenvalues_, landmarks.eigenvalues_, atol=1e-4)
     assert clustering_error(graph.labels_, landmarks.labels_) == 0.0
@@ -175,11 +190,53 @@ def test_denoises_too(rng):
     assert relative_rmse(X, clean) < 0.5 * relative_rmse(X, noisy)
 
 
-def test_noise_weight_is_that_of_the_paper_in_its_units(curves):
+def test_the_default_threshold_is_a_twentieth_of_the_spread(curves):
     X, _ = curves
-    automatic = RNLMFClustering(3, random_state=0).fit(X).factorization_
+    automatic = RNLMFClustering(3, random_state=0).fit(X).estimator_
     spread = np.sqrt(np.mean(X.std(axis=0) ** 2))
-    assert automatic.noise_weight * automatic.kernel_.sigma**2 == pytest.approx(0.05 * spread, rel=1e-3)
+    assert automatic.noise_weight_ * automatic.kernel_.sigma**2 == pytest.approx(
+        0.05 * spread, rel=1e-3
+    )
+
+
+@every
+def test_missing_entries_hardly_matter(model, curves, rng):
+    X, y = curves
+    gaps = np.where(rng.random(X.shape) < 0.05, np.nan, X)
+    model = clone(model).set_params(n_clusters=3).fit(gaps)
+    assert clustering_error(y, model.labels_) < 0.05
+    assert np.mean(model.predict(gaps) == model.labels_) > 0.98
+    assert np.all(np.isfinite(model.denoise(gaps)))
+
+
+def test_columns_with_units_are_brought_to_one_scale(rng):
+    y = np.repeat(np.arange(3), 60)
+    # The column with the largest unit says nothing of the groups.
+    X = np.column_stack([3.0 * rng.normal(size=(3, 6))[y], np.zeros(180)]) + rng.normal(size=(180, 7))
+    X *= 10.0 ** np.arange(-3, 4)
+    plain = default_estimator(*X.shape)
+    errors = [
+        clustering_error(y, RNLMFClustering(3, estimator=estimator, random_state=0).fit_predict(X))
+        for estimator in (plain, ScaledRNLMF(plain))
+    ]
+    assert errors[1] < 0.05 < errors[0]
+
+
+def test_seeds_reach_the_estimator_unless_it_has_its_own(curves):
+    X, _ = curves
+    drawn = RNLMFClustering(3, estimator=ScaledRNLMF(RNLMF(5, noise_weight="scale")), random_state=0)
+    assert isinstance(drawn.fit(X).estimator_.estimator.random_state, int)
+    assert drawn.estimator.estimator.random_state is None
+    own = RNLMFClustering(3, estimator=default_estimator(*X.shape, random_state=7), random_state=0)
+    assert own.fit(X).estimator_.random_state == 7
+
+
+def test_all_cores_are_minus_one(curves):
+    X, _ = curves
+    one, every_core = (
+        RNLMFClustering(3, n_jobs=jobs, random_state=0).fit(X).labels_ for jobs in (1, -1)
+    )
+    np.testing.assert_array_equal(one, every_core)
 
 
 def test_survives_pickle(curves):
@@ -203,11 +260,11 @@ def test_degenerate_data():
         ("n_clusters", 0),
         ("n_clusters", 400),
         ("n_neighbors", 0),
-        ("links", "all"),
+        ("link_by", "all"),
         ("affinity", "rbf"),
         ("affinity_weight", 0.0),
         ("affinity_scaling", "mean"),
-        ("form", "sparse"),
+        ("compare_with", "sparse"),
         ("n_landmarks", 1),
         ("assign_labels", "discretize"),
         ("min_relative_size", 1.0),
@@ -221,7 +278,7 @@ def test_bad_parameters_are_named(curves, parameter, value):
 
 def test_input_is_not_changed(curves):
     X = curves[0].copy()
-    RNLMFClustering(3, max_iter=3, random_state=0).fit(X).predict(X)
+    RNLMFClustering(3, random_state=0).fit(X).predict(X)
     np.testing.assert_array_equal(X, curves[0])
 
 

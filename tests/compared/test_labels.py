@@ -13,11 +13,11 @@ from rnlmf.cluster.labels import canonical_order
 from rnlmf.metrics import clustering_error
 
 METHODS = {
-    "sparse": SparseSubspaceClustering(20.0, noise_weight=20.0),
-    "sparse, without noise": SparseSubspaceClustering(20.0, noise_penalty=None),
-    "low rank": LowRankSubspaceClustering(1.0),
-    "low rank, neighbours": LowRankSubspaceClustering(1.0, n_neighbors=8),
-    "low rank, factored": LowRankSubspaceClustering(1.0, solver="factored"),
+    "sparse": SparseSubspaceClustering(fit_weight=20.0, noise_weight=20.0),
+    "sparse, without noise": SparseSubspaceClustering(fit_weight=20.0, noise_penalty=None),
+    "low rank": LowRankSubspaceClustering(noise_weight=1.0),
+    "low rank, neighbours": LowRankSubspaceClustering(noise_weight=1.0, n_neighbors=8),
+    "low rank, factored": LowRankSubspaceClustering(noise_weight=1.0, solver="factored"),
     "least squares": LeastSquaresSubspaceClustering(),
     "least squares, unscaled": LeastSquaresSubspaceClustering(affinity_scaling=None),
 }
@@ -78,3 +78,8 @@ def test_canonical_order_sorts_the_same_samples_alike(rng):
     X = rng.standard_normal((50, 3))
     order = rng.permutation(50)
     np.testing.assert_array_equal(X[canonical_order(X)], X[order][canonical_order(X[order])])
+
+
+@pytest.mark.parametrize("kind", {type(method) for method in METHODS.values()})
+def test_the_number_of_clusters_comes_first(kind):
+    assert kind(4).n_clusters == 4

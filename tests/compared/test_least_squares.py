@@ -22,7 +22,7 @@ def samples(rng):
 
 
 def test_without_constraint_it_is_the_ridge_solution(samples):
-    model = LeastSquaresSubspaceClustering(0.7, zero_diagonal=False).fit(samples)
+    model = LeastSquaresSubspaceClustering(weight=0.7, zero_diagonal=False).fit(samples)
     V, U = model.representation_
     gram = samples @ samples.T
     Z = np.linalg.solve(gram + 0.7 * np.eye(30), gram)
@@ -33,7 +33,7 @@ def test_without_constraint_it_is_the_ridge_solution(samples):
 
 
 def test_with_zero_diagonal_every_row_solves_its_own_ridge_problem(samples):
-    model = LeastSquaresSubspaceClustering(0.7).fit(samples)
+    model = LeastSquaresSubspaceClustering(weight=0.7).fit(samples)
     V, U = model.representation_
     Z = V @ U.T
     np.fill_diagonal(Z, 0.0)

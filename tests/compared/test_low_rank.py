@@ -18,7 +18,7 @@ def noisy(rng, clean):
 
 @pytest.mark.parametrize("penalty", ["l1", "l21"])
 def test_a_huge_weight_gives_the_shape_interaction_matrix(clean, penalty):
-    model = LowRankSubspaceClustering(1e4, noise_penalty=penalty, tol=1e-9).fit(clean)
+    model = LowRankSubspaceClustering(noise_weight=1e4, noise_penalty=penalty, tol=1e-9).fit(clean)
     U = np.linalg.svd(clean)[0][:, :4]
     np.testing.assert_allclose(model.representation_, U @ U.T, atol=1e-7)
     assert model.objective_[-1] == pytest.approx(4.0, abs=1e-6)
@@ -57,7 +57,7 @@ def test_the_smallest_useful_weight(noisy, penalty):
 @pytest.mark.parametrize("n_components", [3, None])
 def test_factored_objective_never_rises_and_is_the_stated_one(noisy, penalty, n_components):
     model = LowRankSubspaceClustering(
-        0.3,
+        noise_weight=0.3,
         noise_penalty=penalty,
         solver="factored",
         n_components=n_components,
@@ -77,7 +77,9 @@ def test_factored_objective_never_rises_and_is_the_stated_one(noisy, penalty, n_
 
 def test_factored_without_noise_reaches_the_convex_minimum(clean):
     """With E = 0 the singular values of Z are 1 - code_weight / s^2."""
-    model = LowRankSubspaceClustering(1e6, solver="factored", code_weight=20.0, tol=1e-12).fit(clean)
+    model = LowRankSubspaceClustering(
+        noise_weight=1e6, solver="factored", code_weight=20.0, tol=1e-12
+    ).fit(clean)
     s = np.linalg.svd(clean, compute_uv=False)[:4]
     z = np.maximum(1.0 - 20.0 / s**2, 0.0)
     minimum = np.sum(0.5 * (s - s * z) ** 2 + 20.0 * z)

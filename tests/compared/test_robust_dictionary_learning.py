@@ -168,3 +168,8 @@ def test_nearest_in_ball_is_optimal(rng, strength):
 def test_bad_parameters_are_named(noisy, parameter, value):
     with pytest.raises(ValueError, match=parameter):
         RobustDictionaryLearning(**{parameter: value}).fit(noisy)
+
+
+def test_a_penalty_of_another_estimator_is_refused_by_name(rng):
+    with pytest.raises(ValueError, match="noise_penalty"):
+        RobustDictionaryLearning(noise_penalty="adaptive").fit(rng.standard_normal((20, 4)))

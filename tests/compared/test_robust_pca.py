@@ -71,7 +71,8 @@ def test_missing_entries_are_filled_in(rng, solver):
     model = RobustPCA(0.3, solver=solver)
     filled = model.fit_denoise(holes)
     assert relative_rmse(clean, filled) < 1e-3
-    assert np.all(model.noise_[np.isnan(holes)] == 0.0)
+    for noise in (model.noise_, model.noise(holes)):
+        np.testing.assert_array_equal(np.isnan(noise), np.isnan(holes))
     assert relative_rmse(clean, RobustPCA(ridge=0.0).fit(clean).denoise(holes)) < 1e-3
 
 

@@ -31,7 +31,12 @@ def minimum(model, X, penalty, affine):
 @pytest.mark.parametrize("penalty", [None, "l1", "l21"])
 def test_agrees_with_a_generic_convex_solver(noisy, penalty, affine):
     model = SparseSubspaceClustering(
-        20.0, noise_weight=3.0, noise_penalty=penalty, affine=affine, tol=1e-7, max_iter=10000
+        fit_weight=20.0,
+        noise_weight=3.0,
+        noise_penalty=penalty,
+        affine=affine,
+        tol=1e-7,
+        max_iter=10000,
     ).fit(noisy)
     assert model.objective_[-1] == pytest.approx(minimum(model, noisy, penalty, affine), rel=1e-5)
     C = model.representation_.toarray()
@@ -44,33 +49,23 @@ def test_agrees_with_a_generic_convex_solver(noisy, penalty, affine):
 
 def test_more_features_than_samples(rng):
     X = rng.standard_normal((8, 30))
-    model = SparseSubspaceClustering(20.0, noise_weight=3.0, tol=1e-7, max_iter=5000).fit(X)
+    model = SparseSubspaceClustering(fit_weight=20.0, noise_weight=3.0, tol=1e-7, max_iter=5000).fit(X)
     assert model.objective_[-1] == pytest.approx(minimum(model, X, "l1", False), rel=1e-5)
-
-
-def test_legacy_diagonal_ends_above_the_minimum(noisy):
-    right, legacy = (
-        SparseSubspaceClustering(
-            20.0, noise_penalty=None, legacy_diag=legacy, tol=1e-6, max_iter=5000
-        ).fit(noisy)
-        for legacy in (False, True)
-    )
-    assert legacy.objective_[-1] > 1.01 * right.objective_[-1]
 
 
 def test_the_smallest_useful_weight(noisy):
     """Below a fit weight of one, some sample has no coefficients; above, every one has."""
     for weight, empty in ((0.95, True), (1.05, False)):
-        model = SparseSubspaceClustering(weight, noise_penalty=None, tol=1e-7, max_iter=20000).fit(
-            noisy
-        )
+        model = SparseSubspaceClustering(
+            fit_weight=weight, noise_penalty=None, tol=1e-7, max_iter=20000
+        ).fit(noisy)
         rows = np.abs(model.representation_.toarray()).sum(axis=1)
         assert (rows.min() == 0.0) == empty
 
 
 @pytest.mark.parametrize(
     ("parameter", "value"),
-    [("noise_weight", 0.0), ("fit_weight", -1.0), ("affine", "yes"), ("legacy_diag", None)],
+    [("noise_weight", 0.0), ("fit_weight", -1.0), ("affine", "yes")],
 )
 def test_bad_parameters_are_named(noisy, parameter, value):
     with pytest.raises(ValueError, match=parameter):

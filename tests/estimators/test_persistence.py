@@ -187,6 +187,6 @@ def test_every_class_of_the_format_exists():
 
 
 def test_a_loaded_clustering_labels_new_samples(curved, file):
-    model = RNLMFClustering(2, n_components=10, random_state=0).fit(curved[1][:80])
+    model = RNLMFClustering(2, estimator=RNLMF(10, neighbors=0), random_state=0).fit(curved[1][:80])
     save(model, file)
     np.testing.assert_array_equal(load(file).predict(curved[1][80:]), model.predict(curved[1][80:]))

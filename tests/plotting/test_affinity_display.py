@@ -45,7 +45,7 @@ def test_large_graphs_become_means(rng):
 
 def test_landmarks(groups):
     X, _ = groups
-    model = RNLMFClustering(3, form="landmarks", n_landmarks=30, random_state=0).fit(X)
+    model = RNLMFClustering(3, compare_with="landmarks", n_landmarks=30, random_state=0).fit(X)
     ax = plt.subplots()[1]
     display = AffinityDisplay.from_estimator(model, ax=ax, size=20)
     assert display.ax_ is ax

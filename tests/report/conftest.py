@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rnlmf import RNLMF, ScaledRNLMF
+from rnlmf import RNLMF, RNLMFClustering, ScaledRNLMF
 from rnlmf.datasets import corrupt_entries, salt_and_pepper
 from rnlmf.report import write_report
 
@@ -51,7 +51,14 @@ def reports(tmp_path_factory, curved):
     write_report(
         folder / "table.html", table, gaps, clean=cleaned, untouched={"site": "text"}, title="A table"
     )
-    plain = corrupt_entries(clean, 0.05, random_state=0)
-    labels = (clean[:, 0] > 0).astype(int)
-    write_report(folder / "clusters.html", model.fit(plain), plain, labels=labels)
+    centers = np.repeat(5 * np.eye(12)[:3], 50, axis=0)
+    groups = corrupt_entries(centers + 0.3 * np.random.default_rng(0).normal(size=(150, 12)), 0.02)
+    clusters = RNLMFClustering(3, random_state=0).fit(groups)
+    write_report(
+        folder / "clusters.html",
+        clusters,
+        groups,
+        labels=clusters.labels_,
+        embedding=clusters.embedding_,
+    )
     return folder

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rnlmf.reproduce.problems import PaperProblem, mean_distance
+from rnlmf.reproduce.problems import PaperProblem, relative_noise_weight
 
 
 def test_seeds_decide():
@@ -54,7 +54,9 @@ def test_images():
     assert not PaperProblem("ar").available()
 
 
-def test_mean_distance():
+def test_a_relative_weight_has_the_threshold_it_says():
     X = np.random.default_rng(0).standard_normal((50, 4))
-    by_hand = np.mean([[np.linalg.norm(x - y) for y in X] for x in X])
-    assert mean_distance(X) == pytest.approx(by_hand)
+    distance = np.mean([[np.linalg.norm(x - y) for y in X] for x in X])
+    weight = relative_noise_weight(X, 0.05, 2.0)
+    assert weight * (2.0 * distance) ** 2 == pytest.approx(0.05 * X.std())
+    assert relative_noise_weight(X, 0.05, 2.0, "l21") == pytest.approx(2.0 * weight)

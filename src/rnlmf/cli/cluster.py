@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from rnlmf import RNLMFClustering
+from rnlmf import RNLMF, RNLMFClustering, ScaledRNLMF
 from rnlmf.cli.console import Terminal
-from rnlmf.cli.fitting import fit, tell_untouched
+from rnlmf.cli.fitting import clean_and_findings, fit, tell_untouched
 from rnlmf.cli.options import Fitting, Reading, parameters
-from rnlmf.estimators.scaled import robust_spread
-from rnlmf.io import Dataset, FileError, outputs, read
-from rnlmf.io.dataset import TABLE, check_parent
+from rnlmf.cluster import default_estimator
+from rnlmf.io import FileError, outputs, read
+from rnlmf.io.dataset import check_parent
 from rnlmf.io.tables import write_labels
 from rnlmf.report.findings import count
-from rnlmf.typing import Array
+from rnlmf.validation import thread_count
 
-RESERVED = ("n_clusters", "random_state", "n_jobs")
+# Set by options of their own, or by the command itself.
+RESERVED = ("n_clusters", "estimator", "random_state", "n_jobs", "callback")
+PREFIX = "estimator__"
 LABEL_FORMATS = (".csv", ".tsv", ".parquet", ".npy")
 # Above this confidence the number of clusters can be trusted.
 CONFIDENT = 0.5
@@ -36,16 +38,21 @@ def cluster_file(
     terminal: Terminal,
 ) -> None:
     """Cluster the samples of a file, and write or print which is where."""
-    allowed = [name for name in RNLMFClustering._get_param_names() if name not in RESERVED]
-    chosen = parameters(fitting.settings, allowed)
+    own, inner = _parameters(fitting.settings)
     _check(source, target, report, overwrite)
     with terminal.spinner(f"reading {source}"):
         dataset = read(source, **asdict(reading))
     tell_untouched(dataset, terminal)
-    scaled, center, spread = _scaled(dataset, fitting.scale)
-    model = RNLMFClustering(n_clusters, **chosen, random_state=fitting.seed, n_jobs=fitting.jobs)
+    estimator: Any = default_estimator(
+        *dataset.values.shape, **{"n_jobs": thread_count(fitting.jobs), **inner}
+    )
+    if fitting.scales(dataset):
+        estimator = ScaledRNLMF(estimator)
+    model = RNLMFClustering(
+        n_clusters, estimator=estimator, **own, random_state=fitting.seed, n_jobs=fitting.jobs
+    )
     with terminal.spinner("clustering"):
-        fit(model, scaled, dataset.path)
+        fit(model, dataset)
     sentences = in_words(model)
     with terminal.spinner("writing"), outputs() as files:
         if target is not None:
@@ -53,11 +60,13 @@ def cluster_file(
         if report is not None:
             from rnlmf.report import write_report
 
+            clean, findings = clean_and_findings(model, dataset)
             write_report(
                 files.path(report),
                 model,
                 dataset.values,
-                clean=model.denoise(scaled) * spread + center,
+                clean=clean,
+                findings=findings,
                 image_shape=dataset.image_shape,
                 feature_names=dataset.names,
                 sample_names=dataset.sample_names,
@@ -95,6 +104,17 @@ def in_words(model: Any) -> list[str]:
     return sentences
 
 
+def _parameters(settings: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Parameters of the clustering, and those of the factorization under it."""
+    own = [name for name in RNLMFClustering._get_param_names() if name not in RESERVED]
+    inner = [PREFIX + name for name in RNLMF._get_param_names() if name not in RESERVED]
+    chosen = parameters(settings, own + inner)
+    return (
+        {name: value for name, value in chosen.items() if name in own},
+        {name.removeprefix(PREFIX): value for name, value in chosen.items() if name in inner},
+    )
+
+
 def _check(source: Path, target: Path | None, report: Path | None, overwrite: bool) -> None:
     for path in (target, report):
         if path is None:
@@ -104,11 +124,3 @@ def _check(source: Path, target: Path | None, report: Path | None, overwrite: bo
             raise FileError(path, "is the input; pass --overwrite to replace it.")
     if target is not None and target.suffix.lower() not in LABEL_FORMATS:
         raise FileError(target, f"clusters are written as {', '.join(LABEL_FORMATS)}.")
-
-
-def _scaled(dataset: Dataset, wanted: bool | None) -> tuple[Array, Any, Any]:
-    """The values on one scale, as for :class:`rnlmf.ScaledRNLMF`, and what undoes it."""
-    if not (dataset.kind == TABLE if wanted is None else wanted):
-        return dataset.values, 0.0, 1.0
-    center, spread = np.nanmedian(dataset.values, axis=0), robust_spread(dataset.values)
-    return (dataset.values - center) / spread, center, spread

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rnlmf import RNLMF, ScaledRNLMF, load, save
 from rnlmf.cli.console import Terminal
-from rnlmf.cli.fitting import fit, one_line, tell_untouched
+from rnlmf.cli.fitting import clean_and_findings, fit, tell_untouched
 from rnlmf.cli.options import Fitting, Reading, Writing, parameters
 from rnlmf.io import Dataset, FileError, outputs, read, write
-from rnlmf.io.dataset import MOTION, TABLE
-from rnlmf.report.findings import findings_of, in_words
-from rnlmf.typing import Array
+from rnlmf.io.dataset import MOTION
+from rnlmf.report.findings import in_words
+from rnlmf.validation import thread_count
 
 # Wrong entries are what the estimator is made for by default.
 PENALTIES = {"entries": {}, "samples": {"noise_penalty": "l21"}, "dense": {"noise_penalty": "l2"}}
@@ -39,14 +36,11 @@ def denoise_file(
             **chosen,
             **PENALTIES[fitting.noise],
             random_state=fitting.seed,
-            n_jobs=fitting.jobs,
+            n_jobs=thread_count(fitting.jobs),
             callback=callback,
         )
-        scale = dataset.kind == TABLE if fitting.scale is None else fitting.scale
-        model = ScaledRNLMF(inner) if scale else inner
-        fit(model, dataset.values, dataset.path)
-    if _has_names(dataset):
-        model.feature_names_in_ = np.array(dataset.names, dtype=object)
+        model = ScaledRNLMF(inner) if fitting.scales(dataset) else inner
+        fit(model, dataset)
     _finish(model, dataset, writing, terminal)
 
 
@@ -67,7 +61,7 @@ def apply_model(
         dataset = matched(read(source, **asdict(reading)), model, model_file)
     tell_untouched(dataset, terminal)
     inner = getattr(model, "estimator_", model)
-    inner.n_jobs = jobs
+    inner.n_jobs = thread_count(jobs)
     _finish(model, dataset, writing, terminal)
 
 
@@ -75,7 +69,7 @@ def matched(dataset: Dataset, model: Any, model_file: Path) -> Dataset:
     """The dataset with the features of the model, by name if both have names."""
     wanted = getattr(model, "feature_names_in_", None)
     width = model.n_features_in_
-    if wanted is None or not _has_names(dataset):
+    if wanted is None or not dataset.named:
         if dataset.values.shape[1] != width:
             raise FileError(
                 dataset.path,
@@ -96,25 +90,10 @@ def matched(dataset: Dataset, model: Any, model_file: Path) -> Dataset:
     return dataset.selected([str(name) for name in wanted], "not in the model")
 
 
-def _has_names(dataset: Dataset) -> bool:
-    return dataset.kind in (TABLE, MOTION)
-
-
-def _clean(model: Any, dataset: Dataset) -> Array:
-    with warnings.catch_warnings():
-        # The columns are those of the model, in its order.
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        try:
-            return model.denoise(dataset.values)
-        except ValueError as error:
-            raise one_line(error, dataset.path) from error
-
-
 def _finish(model: Any, dataset: Dataset, writing: Writing, terminal: Terminal) -> None:
     """Clean, write everything, and say what was found."""
     with terminal.spinner("cleaning"):
-        clean = _clean(model, dataset)
-        findings = findings_of(model, dataset.values, clean)
+        clean, findings = clean_and_findings(model, dataset)
     with terminal.spinner("writing"), outputs() as files:
         write(
             dataset,
@@ -134,6 +113,7 @@ def _finish(model: Any, dataset: Dataset, writing: Writing, terminal: Terminal) 
                 model,
                 dataset.values,
                 clean=clean,
+                findings=findings,
                 image_shape=dataset.image_shape,
                 feature_names=dataset.names,
                 sample_names=dataset.sample_names,

@@ -34,7 +34,7 @@ def _shown(value: Any) -> str:
 
 def _model(file: Path) -> dict[str, Any]:
     from rnlmf.estimators.persistence import load, read_header
-    from rnlmf.report.findings import inner_model
+    from rnlmf.report.findings import innermost_model
 
     header, model = read_header(file), load(file)
     facts: dict[str, Any] = {
@@ -48,7 +48,7 @@ def _model(file: Path) -> dict[str, Any]:
         facts["feature_names"] = header["feature_names"]
     if hasattr(model, "components_"):
         facts["n_components"] = len(model.components_)
-    inner = inner_model(model)
+    inner = innermost_model(model)
     in_use = ("kernel_scale_", "noise_weight_", "code_weight_", "neighbors_")
     for name in ("n_iter_", "converged_", *in_use):
         if hasattr(inner, name):

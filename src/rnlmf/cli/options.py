@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from rnlmf.io import Dataset
 
 READING, FITTING, WRITING = "Reading", "Fitting", "Writing"
 
@@ -100,8 +103,8 @@ Jobs = Annotated[
     typer.Option(
         "--jobs",
         "-j",
-        min=1,
-        help="Threads; all cores by default.",
+        min=-1,
+        help="Threads; -1 is all cores, and so is the default unless BLAS is told otherwise.",
         rich_help_panel=FITTING,
         show_default=False,
     ),
@@ -177,6 +180,10 @@ class Fitting:
     settings: tuple[str, ...]
     seed: int
     jobs: int | None
+
+    def scales(self, dataset: Dataset) -> bool:
+        """Whether features are brought to one scale: those of tables have units of their own."""
+        return dataset.kind == "table" if self.scale is None else self.scale
 
 
 @dataclass(frozen=True)

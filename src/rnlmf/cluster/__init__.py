@@ -1,5 +1,5 @@
 """Clusters from codes or self-representations: affinity graph, spectral embedding, labels."""
 
-from rnlmf.cluster.estimator import RNLMFClustering
+from rnlmf.cluster.estimator import RNLMFClustering, default_estimator
 
-__all__ = ["RNLMFClustering"]
+__all__ = ["RNLMFClustering", "default_estimator"]

@@ -7,22 +7,30 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rnlmf.cluster.affinity import row_chunks, unit_rows
 from rnlmf.cluster.assign import cut
 from rnlmf.cluster.graphs import Comparison, Graph, landmark_graph, sample_graph
 from rnlmf.cluster.labels import EXTRA_VECTORS, LABEL_CONSTRAINTS, canonical_order, check_n_clusters
 from rnlmf.cluster.landmarks import choose_landmarks
-from rnlmf.conventions import like
-from rnlmf.engine import default_threads, start
+from rnlmf.conventions import check_samples, like
+from rnlmf.engine import default_threads
 from rnlmf.estimators.rnlmf import RNLMF
-from rnlmf.kernels import RBF
 from rnlmf.typing import Array
-from rnlmf.validation import Interval, StrOptions, fit_context
+from rnlmf.validation import (
+    AT_LEAST_ONE,
+    AUTO,
+    N_JOBS,
+    POSITIVE,
+    HasMethods,
+    Interval,
+    StrOptions,
+    fit_context,
+    thread_count,
+)
 
 LEAST_ATOMS = 32
 MAX_ATOMS = 256
@@ -32,9 +40,33 @@ FIT_SAMPLES = 20_000
 GRAPH_SAMPLES = 100_000
 LANDMARKS = 2000
 LANDMARKS_PER_CLUSTER = 20
-# noise_weight="auto": threshold of the noise, in standard deviations of the data.
-RELATIVE_THRESHOLD = 0.05
 CHUNK_ROWS = 8192
+
+
+def default_estimator(n_samples: int, n_features: int, **parameters: Any) -> RNLMF:
+    """The factorization that suits clusters: a wide kernel, small codes, and no search.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Of the data: there are twice as many atoms as features, at least 32, at most 256 and at most
+        half of the number of samples.
+    **parameters
+        Of :class:`RNLMF`, in place of these settings.
+
+    Returns
+    -------
+    RNLMF
+        Not fitted.
+    """
+    settings = {
+        "n_components": max(1, min(max(2 * n_features, LEAST_ATOMS), MAX_ATOMS, n_samples // 2)),
+        "kernel_scale": 3.0,
+        "noise_penalty": "l1",
+        "noise_weight": "scale",
+        "neighbors": 0.0,
+    }
+    return RNLMF(**{**settings, **parameters})
 
 
 class RNLMFClustering(ClusterMixin, BaseEstimator):
@@ -48,19 +80,23 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     The affinities are ``A = C (C^T C + gamma I)^-1 C^T``, the solution of a least-squares
     representation of the codes by each other. The defaults differ from the paper, whose settings depend
     on the data: they are the same for all data. The paper's are, for example for
-    COIL-20, ``RNLMFClustering(20, n_components=256, kernel_scale=1.0, noise_weight=5e-4, order="paper",
-    links="direct", affinity="least-squares", affinity_weight=0.01, n_neighbors=15,
-    assign_labels="kmeans", min_relative_size=0)``.
+    COIL-20, ``RNLMFClustering(20, estimator=RNLMF(256, kernel_scale=1.0, noise_penalty="l1",
+    noise_weight=5e-4, neighbors=0, order="paper"), link_by="neighbors", affinity="least-squares",
+    affinity_weight=0.01, n_neighbors=15, assign_labels="kmeans", min_relative_size=0)``.
 
     Parameters
     ----------
     n_clusters : int or None
         None: where the eigenvalues of the graph fall most, at most 50; see `n_clusters_confidence_`.
+    estimator : RNLMF, ScaledRNLMF or None
+        The factorization that gives the codes: it has ``fit``, ``transform`` and ``denoise``. A
+        `random_state` of None is drawn from that of the clustering. None: :func:`default_estimator`,
+        which has settings that suit clusters and chooses nothing by held-out entries.
     n_neighbors : int
         ``kappa``, the largest affinities of a sample that are kept.
-    links : {"shared", "direct"}
-        "direct" links neighbours, as in the paper; "shared" links samples that have neighbours in
-        common, a sample being among its own. Landmarks are always shared.
+    link_by : {"shared-neighbors", "neighbors"}
+        "neighbors" links neighbours, as in the paper; "shared-neighbors" links samples that have
+        neighbours in common, a sample being among its own. Landmarks are always shared.
     affinity : {"cosine", "least-squares"}
         "least-squares" is ``|A_ij|``, as in the paper. "cosine" is ``|A_ij| / sqrt(A_ii A_jj)`` of
         codes of unit length, so that neither bright nor unusual samples attract the others.
@@ -69,8 +105,8 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     affinity_scaling : {"max", "sum"}
         What the affinities of a sample are divided by: the largest (the paper) or the sum of those kept
         (the authors' program).
-    form : {"auto", "graph", "landmarks"}
-        "graph" compares all samples with each other, in blocks: time ``O(n^2)``, memory ``O(n)``.
+    compare_with : {"auto", "samples", "landmarks"}
+        "samples" compares all samples with each other, in blocks: time ``O(n^2)``, memory ``O(n)``.
         "landmarks" compares them with `n_landmarks` representatives: time and memory ``O(n)``.
         "auto" takes landmarks above 100,000 samples.
     n_landmarks : int or None
@@ -84,27 +120,12 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         The smallest that a cluster may be, over the mean size: smaller ones are joined to what they
         have most links with, and others are cut further. Raise it to 0.5 if clusters are of similar
         size, lower it if some are very small; 0 takes what the embedding gives, as the paper does.
-    n_components : int or None
-        Number of atoms. None: twice the number of features, at least 32, at most 256 and at most half
-        of the number of samples.
-    kernel_scale : float
-        The kernel's ``sigma`` over the mean distance between samples.
-    code_weight : float
-        ``lambda_C``.
-    noise_penalty : {"l1", "l21"}
-        ``R(E)``: wrong entries or wrong samples.
-    noise_weight : float or "auto"
-        ``lambda_E``. "auto" sets the threshold above which a residual is noise to 5% of the data's
-        standard deviation.
-    order : {"auto", "single-pass", "paper"}
-        Order of the updates; see :class:`RNLMF`.
     fit_samples : int or None
         The dictionary, and the landmarks, are learnt from at most this many samples, drawn at random.
         None: from all.
-    max_iter, tol
-        See :class:`RNLMF`.
     n_jobs : int or None
-        Threads. None: as many as BLAS would use. Results do not depend on it.
+        Threads; -1 is all cores. None: as many as BLAS would use. Results do not depend on it. An
+        `estimator` that is given has its own.
     random_state : int, RandomState or None
         For everything that is drawn at random. Results do not depend on the order of the samples.
 
@@ -129,8 +150,8 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         Iterations of the factorization.
     converged_ : bool
         Whether the eigenvectors converged.
-    factorization_ : RNLMF
-        The fitted factorization; ``factorization_.denoise(X)`` are the samples without their noise.
+    estimator_ : RNLMF
+        The fitted factorization.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -155,90 +176,71 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **LABEL_CONSTRAINTS,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "links": [StrOptions({"shared", "direct"})],
+        "n_neighbors": [AT_LEAST_ONE],
+        "estimator": [HasMethods(["fit", "transform", "denoise"]), None],
+        "link_by": [StrOptions({"shared-neighbors", "neighbors"})],
         "affinity": [StrOptions({"cosine", "least-squares"})],
-        "affinity_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "affinity_weight": [POSITIVE, AUTO],
         "affinity_scaling": [StrOptions({"max", "sum"})],
-        "form": [StrOptions({"auto", "graph", "landmarks"})],
+        "compare_with": [StrOptions({"auto", "samples", "landmarks"})],
         "n_landmarks": [Interval(Integral, 2, None, closed="left"), None],
         "min_relative_size": [Interval(Real, 0, 1, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "kernel_scale": [Interval(Real, 0, None, closed="neither")],
-        "code_weight": [Interval(Real, 0, None, closed="neither")],
-        "noise_penalty": [StrOptions({"l1", "l21"})],
-        "noise_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "order": [StrOptions({"auto", "single-pass", "paper"})],
         "fit_samples": [Interval(Integral, 2, None, closed="left"), None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "n_jobs": [Interval(Integral, 1, None, closed="left"), None],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(
         self,
         n_clusters=None,
         *,
+        estimator=None,
         n_neighbors=4,
-        links="shared",
+        link_by="shared-neighbors",
         affinity="cosine",
         affinity_weight="auto",
         affinity_scaling="max",
-        form="auto",
+        compare_with="auto",
         n_landmarks=None,
         assign_labels="weighted",
         n_init=20,
         min_relative_size=0.3,
-        n_components=None,
-        kernel_scale=3.0,
-        code_weight=1e-2,
-        noise_penalty="l1",
-        noise_weight="auto",
-        order="auto",
         fit_samples=FIT_SAMPLES,
-        max_iter=300,
-        tol=3e-4,
         n_jobs=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
+        self.estimator = estimator
         self.n_neighbors = n_neighbors
-        self.links = links
+        self.link_by = link_by
         self.affinity = affinity
         self.affinity_weight = affinity_weight
         self.affinity_scaling = affinity_scaling
-        self.form = form
+        self.compare_with = compare_with
         self.n_landmarks = n_landmarks
         self.assign_labels = assign_labels
         self.n_init = n_init
         self.min_relative_size = min_relative_size
-        self.n_components = n_components
-        self.kernel_scale = kernel_scale
-        self.code_weight = code_weight
-        self.noise_penalty = noise_penalty
-        self.noise_weight = noise_weight
-        self.order = order
         self.fit_samples = fit_samples
-        self.max_iter = max_iter
-        self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None) -> Self:
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster samples.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Noisy samples.
-        y : ignored
+            Noisy samples; NaN where an entry is missing, if the `estimator` takes it.
+        y : None
+            Ignored.
 
         Returns
         -------
         self
+            Fitted.
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = check_samples(self, X, fitting=True)
         check_n_clusters(self.n_clusters, len(X))
         rng = check_random_state(self.random_state)
         order = canonical_order(X)
@@ -250,10 +252,12 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
             weight=self.affinity_weight,
             n_neighbors=self.n_neighbors,
             scaling=self.affinity_scaling,
-            n_threads=default_threads() if self.n_jobs is None else self.n_jobs,
+            n_threads=thread_count(self.n_jobs) or default_threads(),
         )
-        self.factorization_ = self._factorization(some, rng).fit(some)
-        landmarks = self.form == "landmarks" or (self.form == "auto" and len(X) > GRAPH_SAMPLES)
+        self.estimator_ = self._seeded_estimator(some, rng).fit(some)
+        landmarks = self.compare_with == "landmarks" or (
+            self.compare_with == "auto" and len(X) > GRAPH_SAMPLES
+        )
         graph = self._landmark_graph(X, some, rng) if landmarks else self._sample_graph(X, rng)
         found = graph.spectrum
         most = found.n_clusters + min(EXTRA_VECTORS, found.n_clusters)
@@ -276,18 +280,17 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         self.n_clusters_confidence_ = found.confidence
         self.eigenvalues_ = found.embedding.eigenvalues
         self.n_connected_components_ = found.embedding.n_components
-        self.n_iter_ = self.factorization_.n_iter_
+        self.n_iter_ = self.estimator_.n_iter_
         self.converged_ = found.embedding.converged
         return self
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Array:
         """Label of samples, new or old, each on its own.
 
         A sample's affinities with those of the fit give its place in the embedding (the extension of
         Nyström), and the nearest cluster there is its own.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = check_samples(self, X)
         labels = np.empty(len(X), dtype=np.int64)
         for rows in row_chunks(len(X), CHUNK_ROWS):
             place = unit_rows(self._affinities(X[rows]) @ self._projection)
@@ -295,15 +298,19 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
             labels[rows] = self._cut.label_of_part[part]
         return labels
 
-    def denoise(self, X):
+    def denoise(self, X: Any) -> Any:
         """Samples without their noise, ``X - E``, in the container of `X`."""
-        check_is_fitted(self)
-        data = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return like(X, self.factorization_.denoise(data))
+        return like(X, self.estimator_.denoise(check_samples(self, X)))
 
-    def fit_denoise(self, X, y=None):
+    def fit_denoise(self, X: Any, y: Any = None) -> Any:
         """Fit, and return the samples without their noise."""
         return self.fit(X).denoise(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = RNLMF() if self.estimator is None else self.estimator
+        tags.input_tags.allow_nan = inner.__sklearn_tags__().input_tags.allow_nan
+        return tags
 
     def _some(self, X: Array, rng: np.random.RandomState) -> Array:
         """The samples that the dictionary is learnt from."""
@@ -311,40 +318,24 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
             return X
         return X[np.sort(rng.choice(len(X), self.fit_samples, replace=False))]
 
-    def _factorization(self, X: Array, rng: np.random.RandomState) -> RNLMF:
-        """The factorization with everything said that this method depends on."""
-        n, m = X.shape
-        sigma = start.length_scale(X, RBF(), self.kernel_scale, rng)
-        weight = self.noise_weight
-        if weight == "auto":
-            spreads = start.spread(X, start.data_units(X, RBF(), sigma)) * sigma
-            weight = RELATIVE_THRESHOLD * float(np.sqrt(np.mean(spreads**2))) / sigma**2
-            weight *= m**0.5 if self.noise_penalty == "l21" else 1.0
-        return RNLMF(
-            self._n_atoms(n, m),
-            kernel=RBF(sigma=sigma),
-            code_penalty="l2",
-            code_weight=self.code_weight,
-            noise_penalty=self.noise_penalty,
-            noise_weight=weight,
-            init="random",
-            order=self.order,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-            random_state=int(rng.randint(2**31 - 1)),
-        )
-
-    def _n_atoms(self, n_samples: int, n_features: int) -> int:
-        if self.n_components is not None:
-            return int(self.n_components)
-        return max(1, min(max(2 * n_features, LEAST_ATOMS), MAX_ATOMS, n_samples // 2))
+    def _seeded_estimator(self, X: Array, rng: np.random.RandomState) -> Any:
+        """The factorization, not fitted, with seeds of its own where it has none."""
+        if self.estimator is None:
+            estimator = default_estimator(*X.shape, n_jobs=thread_count(self.n_jobs))
+        else:
+            estimator = clone(self.estimator)
+        seeds = {
+            name: int(rng.randint(2**31 - 1))
+            for name, value in sorted(estimator.get_params().items())
+            if name.endswith("random_state") and value is None
+        }
+        return estimator.set_params(**seeds)
 
     def _codes(self, X: Array) -> Array:
         """Codes of samples, in blocks, ready to be compared."""
-        codes = np.empty((len(X), len(self.factorization_.components_)), X.dtype)
+        codes = np.empty((len(X), len(self.estimator_.components_)), X.dtype)
         for rows in row_chunks(len(X), CHUNK_ROWS):
-            codes[rows] = self._comparison.prepare(self.factorization_.transform(X[rows]))
+            codes[rows] = self._comparison.prepare(self.estimator_.transform(X[rows]))
         return codes
 
     def _affinities(self, X: Array) -> scipy.sparse.csr_array:
@@ -358,7 +349,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         self._reference = self._comparison.weigh(C, self._factor)
         extra = self.min_relative_size > 0.0
         return sample_graph(
-            self._reference, self._comparison, self.links, self.n_clusters, rng, extra=extra
+            self._reference, self._comparison, self.link_by, self.n_clusters, rng, extra=extra
         )
 
     def _landmark_graph(self, X: Array, some: Array, rng: np.random.RandomState) -> Graph:

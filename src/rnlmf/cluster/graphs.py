@@ -109,14 +109,14 @@ class Graph:
 def sample_graph(
     B: Array,
     comparison: Comparison,
-    links: str,
+    link_by: str,
     n_clusters: int | None,
     rng: np.random.RandomState,
     *,
     extra: bool,
 ) -> Graph:
     """All samples compared with each other; the parameters are those of the estimator."""
-    shared = links == "shared"
+    shared = link_by == "shared-neighbors"
     A = comparison.compare(B, B) if shared else comparison.neighbours(B)
     W, result = spectrum(shared_neighbours(A) if shared else A, B, n_clusters, rng, extra=extra)
     projection = _functions(result) / np.maximum(result.embedding.eigenvalues, LEAST_EIGENVALUE)

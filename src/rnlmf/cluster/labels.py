@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -58,7 +59,7 @@ def canonical_order(X: Array) -> Array:
     direction = np.random.RandomState(0).standard_normal(X.shape[1])
     keys = np.empty(len(X))
     for rows in row_chunks(len(X), CHUNK_ROWS):
-        keys[rows] = (X[rows] * direction).sum(axis=1)
+        keys[rows] = np.nansum(X[rows] * direction, axis=1)
     return np.argsort(keys, kind="stable")
 
 
@@ -117,11 +118,13 @@ class SpectralClusters:
     assign_labels: str
     n_init: int
     random_state: Any
+    labels_: Array
+    fit: Callable[..., Any]
 
     @available_if(_clusters)
-    def fit_predict(self, X, y=None, **kwargs):
+    def fit_predict(self, X: Any, y: Any = None) -> Array:
         """Fit, and return the label of every sample."""
-        return self.fit(X, **kwargs).labels_
+        return self.fit(X).labels_
 
     def _set_labels(self, W: scipy.sparse.csr_array, X: Array) -> None:
         """Set `labels_` and `affinity_matrix_` from a graph of the samples `X`."""

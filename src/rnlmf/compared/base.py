@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
-from rnlmf.conventions import like
+from rnlmf.conventions import check_samples, like, report_fit
 from rnlmf.typing import Array
+from rnlmf.validation import fit_context
 
 # Residual balancing of the alternating direction methods (Boyd et al. 2011, section 3.4.1).
 BALANCE = 5.0
@@ -21,15 +21,40 @@ BALANCE_UNTIL = 300
 class Denoiser(BaseEstimator):
     """Base class: a fit that splits its training data into a clean part and noise.
 
-    A subclass's :meth:`fit` sets ``noise_``, ``objective_``, ``n_iter_`` and ``converged_``.
-    Everything is computed in double precision and returned in the precision of the data.
+    A subclass's ``_split`` sets ``noise_`` and what else it leaves behind, and returns the objective of
+    every iteration and whether it converged. Everything is computed in double precision and returned
+    in the precision of the data.
     """
 
-    def fit_denoise(self, X, y=None):
+    noise_: Array
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Split noisy samples into a clean part and noise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Noisy samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            Fitted.
+        """
+        objective, converged = self._split(check_samples(self, X, fitting=True))
+        report_fit(self, objective, len(objective), converged)
+        return self
+
+    def fit_denoise(self, X: Any, y: Any = None) -> Any:
         """Fit, and return the training data without their noise, in the container of `X`."""
         self.fit(X)
-        data = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return like(X, data - self.noise_)
+        return like(X, check_samples(self, X) - self.noise_)
+
+    def _split(self, X: Array) -> tuple[list[float], bool]:
+        raise NotImplementedError
 
     def _start(self, name: str, *shapes: tuple[int, ...]) -> Any:
         """The last solution, if warm starts are wanted and its arrays have the `shapes`."""
@@ -37,6 +62,17 @@ class Denoiser(BaseEstimator):
         if last is None or tuple(array.shape for array in last) != shapes:
             return None
         return last
+
+
+def in_mean_singular_values(X: Array) -> tuple[Array, float]:
+    """The data over their mean singular value, in double precision, and that value.
+
+    Neither the steps of a method nor rounding then depend on the data's scale.
+    """
+    data = X.astype(np.float64)
+    scale = float(np.linalg.norm(data)) / min(data.shape) ** 0.5 or 1.0
+    data /= scale
+    return data, scale
 
 
 def balanced(iteration: int, primal: float, dual: float) -> float:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from rnlmf.cluster.affinity import gram, least_squares_factor, neighbour_graph
 from rnlmf.cluster.labels import LABEL_CONSTRAINTS, SpectralClusters, check_n_clusters
-from rnlmf.compared.base import Denoiser
-from rnlmf.conventions import report_fit
-from rnlmf.validation import Interval, StrOptions, fit_context
+from rnlmf.compared.base import Denoiser, in_mean_singular_values
+from rnlmf.typing import Array
+from rnlmf.validation import AT_LEAST_ONE, AUTO, POSITIVE, StrOptions
 
 # weight="auto", over the mean squared singular value of the data.
 RELATIVE_WEIGHT = 0.05
@@ -30,12 +28,12 @@ class LeastSquaresSubspaceClustering(SpectralClusters, Denoiser):
 
     Parameters
     ----------
+    n_clusters : int or None
+        None: representation only.
     weight : float or "auto"
         In the squared unit of the data. "auto" is 5% of the mean squared singular value of the data.
     zero_diagonal : bool
         Whether a sample may not represent itself.
-    n_clusters : int or None
-        None: representation only.
     n_neighbors : int or None
         The largest affinities of a sample that are kept. None: all, n x n of them.
     affinity_scaling : {"max", "sum"} or None
@@ -80,61 +78,44 @@ class LeastSquaresSubspaceClustering(SpectralClusters, Denoiser):
     >>> from rnlmf.metrics import clustering_error
     >>> rng = np.random.default_rng(0)
     >>> planes = [rng.standard_normal((50, 2)) @ rng.standard_normal((2, 20)) for _ in range(3)]
-    >>> model = LeastSquaresSubspaceClustering(n_clusters=3, random_state=0)
+    >>> model = LeastSquaresSubspaceClustering(3, random_state=0)
     >>> labels = model.fit_predict(np.vstack(planes))
     >>> clustering_error(np.repeat(range(3), 50), labels)
     0.0
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "weight": [POSITIVE, AUTO],
         "zero_diagonal": ["boolean"],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
+        "n_neighbors": [AT_LEAST_ONE, None],
         "affinity_scaling": [StrOptions({"max", "sum"}), None],
         **LABEL_CONSTRAINTS,
     }
 
     def __init__(
         self,
-        weight="auto",
-        *,
-        zero_diagonal=True,
         n_clusters=None,
+        *,
+        weight="auto",
+        zero_diagonal=True,
         n_neighbors=None,
         affinity_scaling="max",
         assign_labels="kmeans",
         n_init=20,
         random_state=None,
     ):
+        self.n_clusters = n_clusters
         self.weight = weight
         self.zero_diagonal = zero_diagonal
-        self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.affinity_scaling = affinity_scaling
         self.assign_labels = assign_labels
         self.n_init = n_init
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None) -> Self:
-        """Represent the samples by each other.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+    def _split(self, X: Array) -> tuple[list[float], bool]:
         check_n_clusters(self.n_clusters, len(X))
-        data = X.astype(np.float64)
-        # In units of the mean singular value nothing depends on the data's scale.
-        scale = float(np.linalg.norm(data)) / min(data.shape) ** 0.5 or 1.0
-        data /= scale
+        data, scale = in_mean_singular_values(X)
         weight = RELATIVE_WEIGHT if self.weight == "auto" else float(self.weight) / scale**2
         self.weight_ = weight * scale**2
         B = data @ least_squares_factor(gram(data), weight)
@@ -146,9 +127,8 @@ class LeastSquaresSubspaceClustering(SpectralClusters, Denoiser):
         self.representation_ = (V, B)
         self.noise_ = (noise * scale).astype(X.dtype)
         size = float(np.sum((V.T @ V) * (B.T @ B))) - float(np.sum(self_part**2))
-        report_fit(self, [scale**2 * (float(np.sum(noise**2)) + weight * size)], 1, True)
         if self.n_clusters is not None:
             count = len(X) - 1 if self.n_neighbors is None else self.n_neighbors
             graph = neighbour_graph(B, count, scaling=self.affinity_scaling, rows=V)
             self._set_labels(graph, X)
-        return self
+        return [scale**2 * (float(np.sum(noise**2)) + weight * size)], True

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.linalg
-from sklearn.utils.validation import validate_data
 
 from rnlmf.cluster.affinity import neighbour_graph, unit_rows
 from rnlmf.cluster.labels import LABEL_CONSTRAINTS, SpectralClusters, check_n_clusters
-from rnlmf.compared.base import Denoiser, balanced
-from rnlmf.conventions import report_fit
+from rnlmf.compared.base import Denoiser, balanced, in_mean_singular_values
 from rnlmf.penalties import NOISE_PENALTIES, Penalty, shrink_singular_values
 from rnlmf.typing import Array
-from rnlmf.validation import Interval, StrOptions, fit_context
+from rnlmf.validation import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, POSITIVE, StrOptions
 
 # noise_weight="auto" of solver="factored": threshold of the noise, in deviations of the data.
 RELATIVE_THRESHOLD = 0.05
@@ -51,6 +48,8 @@ class LowRankSubspaceClustering(SpectralClusters, Denoiser):
 
     Parameters
     ----------
+    n_clusters : int or None
+        None: denoise only.
     noise_weight : float or "auto"
         In "admm" in the inverse of the data's unit; "auto" is ``min(n, m) / R(X)``, at which no
         noise and nothing but noise cost the same. In "factored" in the data's unit, the threshold
@@ -72,8 +71,6 @@ class LowRankSubspaceClustering(SpectralClusters, Denoiser):
         lowers the objective by less, relatively.
     warm_start : bool
         Start from the last solution if the data have the same shape: faster along a path of weights.
-    n_clusters : int or None
-        None: denoise only.
     affinity_power : float
         Exponent of the cosines: 4 in the program of the authors of [1]_.
     n_neighbors : int or None
@@ -127,23 +124,24 @@ class LowRankSubspaceClustering(SpectralClusters, Denoiser):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "noise_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "noise_weight": [POSITIVE, AUTO],
         "noise_penalty": [StrOptions({"l1", "l21"})],
         "solver": [StrOptions({"admm", "factored"})],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "code_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_components": [AT_LEAST_ONE, None],
+        "code_weight": [POSITIVE, AUTO],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NOT_NEGATIVE],
         "warm_start": ["boolean"],
-        "affinity_power": [Interval(Real, 0, None, closed="neither")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
+        "affinity_power": [POSITIVE],
+        "n_neighbors": [AT_LEAST_ONE, None],
         **LABEL_CONSTRAINTS,
     }
 
     def __init__(
         self,
-        noise_weight="auto",
+        n_clusters=None,
         *,
+        noise_weight="auto",
         noise_penalty="l1",
         solver="admm",
         n_components=None,
@@ -151,13 +149,13 @@ class LowRankSubspaceClustering(SpectralClusters, Denoiser):
         max_iter=1000,
         tol=1e-6,
         warm_start=False,
-        n_clusters=None,
         affinity_power=4.0,
         n_neighbors=None,
         assign_labels="kmeans",
         n_init=20,
         random_state=None,
     ):
+        self.n_clusters = n_clusters
         self.noise_weight = noise_weight
         self.noise_penalty = noise_penalty
         self.solver = solver
@@ -166,38 +164,19 @@ class LowRankSubspaceClustering(SpectralClusters, Denoiser):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
-        self.n_clusters = n_clusters
         self.affinity_power = affinity_power
         self.n_neighbors = n_neighbors
         self.assign_labels = assign_labels
         self.n_init = n_init
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None) -> Self:
-        """Represent the samples by each other.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Noisy samples.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+    def _split(self, X: Array) -> tuple[list[float], bool]:
         check_n_clusters(self.n_clusters, len(X))
-        data = X.astype(np.float64)
-        # In units of the mean singular value the residual X - Z X is of the size of Z, and neither the
-        # steps nor rounding depend on the data's scale.
-        scale = float(np.linalg.norm(data)) / min(data.shape) ** 0.5 or 1.0
-        data /= scale
+        # In these units the residual X - Z X is of the size of Z.
+        data, scale = in_mean_singular_values(X)
         fit = self._alternate if self.solver == "admm" else self._factorize
         E, objective, converged = fit(data, scale, NOISE_PENALTIES[self.noise_penalty]())
         self.noise_ = (E * scale).astype(X.dtype)
-        report_fit(self, objective, len(objective), converged)
         if self.n_clusters is not None:
             graph = neighbour_graph(
                 self._subspace_rows(),
@@ -206,7 +185,7 @@ class LowRankSubspaceClustering(SpectralClusters, Denoiser):
                 power=self.affinity_power,
             )
             self._set_labels(graph, X - self.noise_)
-        return self
+        return objective, converged
 
     def _subspace_rows(self) -> Array:
         """Unit rows of ``L S^1/2`` of the representation, without singular values that are noise."""

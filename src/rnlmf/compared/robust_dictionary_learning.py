@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rnlmf.compared.base import Denoiser
 from rnlmf.compared.dictionary_losses import (
@@ -18,10 +17,10 @@ from rnlmf.compared.dictionary_losses import (
     project,
     proximal_codes,
 )
-from rnlmf.conventions import like, report_fit
+from rnlmf.conventions import check_samples, like
 from rnlmf.penalties import NOISE_PENALTIES, row_norms
 from rnlmf.typing import Array
-from rnlmf.validation import Interval, StrOptions, fit_context
+from rnlmf.validation import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, POSITIVE, StrOptions
 
 # Automatic weights, for data of unit spread: of the codes, by loss, and of the noise, by penalty.
 # A product of a sample with an atom, and the largest useful weight of "l2" and "l1", grow with sqrt(m).
@@ -111,14 +110,14 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [AT_LEAST_ONE, None],
         "loss": [StrOptions({"l2", "l1", "capped"})],
-        "code_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "noise_penalty": [StrOptions(set(NOISE_PENALTIES))],
-        "noise_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "cap": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "code_weight": [NOT_NEGATIVE, AUTO],
+        "noise_penalty": [StrOptions(set(NOISE_WEIGHTS))],
+        "noise_weight": [NOT_NEGATIVE, AUTO],
+        "cap": [POSITIVE, AUTO],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NOT_NEGATIVE],
         "warm_start": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -148,21 +147,7 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.warm_start = warm_start
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None) -> Self:
-        """Learn the dictionary from noisy samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Noisy samples.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+    def _split(self, X: Array) -> tuple[list[float], bool]:
         n_atoms = self._number_of_atoms(X)
         scale = float(X.std(dtype=np.float64)) or float(np.abs(X).max()) or 1.0
         data = X.astype(np.float64) / scale
@@ -197,34 +182,28 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.noise_ = (self._noise(data, C) * scale).astype(X.dtype)
         # The squared loss has the squared unit of the data, the others the unit itself.
         unit = scale**2 if self.loss == "l2" else scale
-        report_fit(
-            self,
-            [value * unit for value in objective],
-            len(objective),
-            converged,
-        )
-        return self
+        return [value * unit for value in objective], converged
 
-    def fit_denoise(self, X, y=None):
+    def fit_denoise(self, X: Any, y: Any = None) -> Any:
         """Fit, and return the denoised training data, in the container of `X`."""
         return self.fit(X).denoise(X)
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Array:
         """Codes of samples, of shape (n_samples, n_components), each by itself."""
-        data = self._check(X)
+        data = check_samples(self, X)
         return self._encode(data).astype(data.dtype)
 
-    def denoise(self, X):
+    def denoise(self, X: Any) -> Any:
         """Samples without their noise, each by itself, with the dictionary fixed."""
-        data = self._check(X)
+        data = check_samples(self, X)
         return like(X, data - self._new_noise(data))
 
-    def noise(self, X):
+    def noise(self, X: Any) -> Any:
         """Noise of samples, each by itself, with the dictionary fixed."""
-        data = self._check(X)
+        data = check_samples(self, X)
         return like(X, self._new_noise(data))
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> Array:
         """Samples from codes, ``C D``."""
         check_is_fitted(self)
         C = check_array(X, dtype=[np.float64, np.float32])
@@ -235,17 +214,13 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return C @ self.components_.astype(C.dtype)
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-    def _check(self, X) -> Array:
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
 
     def _encode(self, X: Array) -> Array:
         loss, D, scale = self._model

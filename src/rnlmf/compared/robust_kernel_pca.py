@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, Self
+from numbers import Real
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from rnlmf.compared.base import Denoiser
-from rnlmf.conventions import report_fit
 from rnlmf.kernels import RBF, mean_distance
 from rnlmf.penalties import NOISE_PENALTIES, Penalty
 from rnlmf.typing import Array
-from rnlmf.validation import Interval, StrOptions, fit_context
+from rnlmf.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 
 # Added to the eigenvalues of the kernel matrix, so that their powers have a derivative at zero.
 EIGENVALUE_SHIFT = 1e-5
@@ -100,14 +98,14 @@ class RobustKernelPCA(Denoiser):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "noise_weight": [Interval(Real, 0, None, closed="neither")],
+        "noise_weight": [POSITIVE],
         "noise_penalty": [StrOptions({"l1", "l21"})],
-        "kernel_scale": [Interval(Real, 0, None, closed="neither")],
+        "kernel_scale": [POSITIVE],
         "exponent": [Interval(Real, 0, 2, closed="neither")],
         "solver": [StrOptions({"auto", "full", "randomized"})],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_components": [AT_LEAST_ONE, None],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NOT_NEGATIVE],
         "warm_start": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -137,21 +135,7 @@ class RobustKernelPCA(Denoiser):
         self.warm_start = warm_start
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None) -> Self:
-        """Find the noise of the training data.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Noisy samples.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+    def _split(self, X: Array) -> tuple[list[float], bool]:
         self.sigma_ = self.kernel_scale * mean_distance(X) or 1.0
         data = X.astype(np.float64) / self.sigma_
         penalty: Penalty = NOISE_PENALTIES[self.noise_penalty]()
@@ -163,8 +147,7 @@ class RobustKernelPCA(Denoiser):
         E, objective, converged = self._descend(data, E, schatten, penalty, weight)
         self._last = (E * self.sigma_,) if self.warm_start else None
         self.noise_ = (E * self.sigma_).astype(X.dtype)
-        report_fit(self, objective, len(objective), converged)
-        return self
+        return objective, converged
 
     def _descend(
         self, X: Array, E: Array, schatten: SchattenNorm, penalty: Penalty, weight: float

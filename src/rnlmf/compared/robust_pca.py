@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, Self
+from numbers import Real
+from typing import Any
 
 import numpy as np
 import scipy.linalg
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rnlmf.compared.base import Denoiser, balanced, minimise_rows
-from rnlmf.conventions import like, report_fit
+from rnlmf.conventions import check_samples, like
 from rnlmf.penalties import L21, NOISE_PENALTIES, Penalty, shrink_singular_values
 from rnlmf.typing import Array
-from rnlmf.validation import Interval, StrOptions, fit_context
+from rnlmf.validation import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 
 # weight="auto" of noise_penalty="l21" is right if this fraction of the samples is wrong.
 OUTLIER_FRACTION = 0.02
@@ -22,6 +21,11 @@ OUTLIER_FRACTION = 0.02
 RELATIVE_THRESHOLD = 0.05
 # The penalty parameter of the inexact method grows to at most this times its start.
 LARGEST_GROWTH = 1e7
+
+# L, E and the multipliers, which the first start does not have.
+Start = tuple[Array, Array, Array | None]
+# The last of these, singular values of L, objective of every iteration, and whether it converged.
+Solution = tuple[Start, Array, list[float], bool]
 
 
 class RobustPCA(Denoiser):
@@ -83,7 +87,7 @@ class RobustPCA(Denoiser):
     rank_ : int
         Its rank.
     low_rank_, noise_ : array of shape (n_samples, n_features)
-        ``L`` and ``E`` of the training data; ``E`` is exactly zero where no noise was found, and
+        ``L`` and ``E`` of the training data; ``E`` is exactly zero where no noise was found, and NaN
         where an entry is missing.
     weight_ : float
         The weight in use.
@@ -118,16 +122,16 @@ class RobustPCA(Denoiser):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "weight": [POSITIVE, AUTO],
         "noise_penalty": [StrOptions({"l1", "l21"})],
         "solver": [StrOptions({"admm", "ialm"})],
-        "mu": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "mu": [POSITIVE, AUTO],
         "rho": [Interval(Real, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "ridge": [Interval(Real, 0, None, closed="left")],
-        "new_noise_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_components": [AT_LEAST_ONE, None],
+        "ridge": [NOT_NEGATIVE],
+        "new_noise_weight": [POSITIVE, AUTO],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NOT_NEGATIVE],
         "warm_start": ["boolean"],
     }
 
@@ -158,21 +162,7 @@ class RobustPCA(Denoiser):
         self.tol = tol
         self.warm_start = warm_start
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None) -> Self:
-        """Split the training data.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Noisy samples; NaN where an entry is missing.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        X = self._check(X, reset=True)
+    def _split(self, X: Array) -> tuple[list[float], bool]:
         observed = ~np.isnan(X)
         data = np.where(observed, X, 0.0).astype(np.float64)
         # In units of the mean magnitude neither the steps nor rounding depend on the data's scale.
@@ -181,7 +171,7 @@ class RobustPCA(Denoiser):
         penalty: Penalty = NOISE_PENALTIES[self.noise_penalty]()
         self.weight_ = self._automatic_weight(observed) if self.weight == "auto" else float(self.weight)
 
-        problem = _Problem(data, observed, penalty, self.weight_)
+        problem = _LowRankPlusNoise(data, observed, penalty, self.weight_)
         zero = np.zeros_like(data)
         last = self._start("_last", X.shape, X.shape, X.shape)
         start = (zero, zero, None) if last is None else (last[0] / scale, last[1] / scale, last[2])
@@ -197,35 +187,29 @@ class RobustPCA(Denoiser):
         _, V = scipy.linalg.eigh(L.T @ L)
         self.components_ = V[:, ::-1][:, : self.rank_].T.astype(X.dtype)
         self.low_rank_ = (L * scale).astype(X.dtype)
-        self.noise_ = np.where(observed, E * scale, 0.0).astype(X.dtype)
+        self.noise_ = np.where(observed, E * scale, np.nan).astype(X.dtype)
         self._spread = float(np.std(data[observed])) * scale if observed.any() else 0.0
-        report_fit(
-            self,
-            [value * scale for value in objective],
-            len(objective),
-            converged,
-        )
-        return self
+        return [value * scale for value in objective], converged
 
-    def fit_denoise(self, X, y=None):
+    def fit_denoise(self, X: Any, y: Any = None) -> Any:
         """Fit, and return the training data without their noise and with missing entries filled in."""
         self.fit(X)
-        data = self._check(X)
+        data = check_samples(self, X)
         return like(X, np.where(np.isnan(data), self.low_rank_, data - self.noise_))
 
-    def denoise(self, X):
+    def denoise(self, X: Any) -> Any:
         """Samples without their noise, with the components of the training data.
 
         A missing entry is predicted from the others.
         """
-        data = self._check(X)
+        data = check_samples(self, X)
         noise = self._new_noise(data)
         return like(X, np.where(np.isnan(data), -noise, data - noise).astype(data.dtype))
 
-    def noise(self, X):
-        """Noise of samples, with the components of the training data; zero where one is missing."""
-        data = self._check(X)
-        return like(X, np.where(np.isnan(data), 0.0, self._new_noise(data)).astype(data.dtype))
+    def noise(self, X: Any) -> Any:
+        """Noise of samples, with the components of the training data; NaN where an entry is missing."""
+        data = check_samples(self, X)
+        return like(X, np.where(np.isnan(data), np.nan, self._new_noise(data)).astype(data.dtype))
 
     def _new_noise(self, X: Array) -> Array:
         """Noise of new samples. Missing entries count as zero and noise of no cost."""
@@ -253,21 +237,14 @@ class RobustPCA(Denoiser):
             return (fraction * max(observed.shape)) ** -0.5
         return 3.0 / 7.0 * (OUTLIER_FRACTION * fraction * len(observed)) ** -0.5
 
-    def _check(self, X, reset: bool = False) -> Array:
-        if not reset:
-            check_is_fitted(self)
-        return validate_data(
-            self, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", reset=reset
-        )
-
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
 
 
 @dataclass(frozen=True)
-class _Problem:
+class _LowRankPlusNoise:
     """The problem in units of the data's mean magnitude; both solvers return the same things."""
 
     X: Array
@@ -284,7 +261,9 @@ class _Problem:
     def value(self, singular_values: Array, E: Array) -> float:
         return float(singular_values.sum()) + self.weight * self.penalty.value(E * self.observed)
 
-    def alternate(self, start, mu, rho, tol, max_iter):
+    def alternate(
+        self, start: Start, mu: float | None, rho: float, tol: float, max_iter: int
+    ) -> Solution:
         """Alternating directions with a balanced penalty parameter."""
         balance = mu is None
         mu = 0.25 if mu is None else mu
@@ -307,7 +286,9 @@ class _Problem:
             U /= factor
         return (L, E, mu * U), values, objective, False
 
-    def inexact(self, start, mu, rho, tol, max_iter):
+    def inexact(
+        self, start: Start, mu: float | None, rho: float, tol: float, max_iter: int
+    ) -> Solution:
         """Inexact augmented Lagrangian with a growing penalty parameter."""
         size = float(np.linalg.norm(self.X)) or 1.0
         spectral = float(np.linalg.norm(self.X, 2)) or 1.0

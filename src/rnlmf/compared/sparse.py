@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, Self
+from numbers import Real
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from sklearn.utils.validation import validate_data
 
 from rnlmf.cluster.affinity import representation_graph
 from rnlmf.cluster.labels import LABEL_CONSTRAINTS, SpectralClusters, check_n_clusters
 from rnlmf.compared.base import Denoiser, balanced
-from rnlmf.conventions import report_fit
 from rnlmf.penalties import NOISE_PENALTIES, Penalty, soft_threshold
 from rnlmf.typing import Array
-from rnlmf.validation import Interval, StrOptions, fit_context
+from rnlmf.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 
 # First penalty parameter, and how much more the constraint on the residual counts than that on the
 # coefficients, with data of unit mean squared singular value: fastest on small and middling problems.
@@ -37,6 +35,8 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
 
     Parameters
     ----------
+    n_clusters : int or None
+        None: denoise only.
     fit_weight : float
         ``lambda_fit`` over the weight below which ``C = 0`` for some sample, ``1 / min_i max_j
         |x_i . x_j|``. It must exceed 1 to be of use.
@@ -47,9 +47,6 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
         ``R``: wrong entries, wrong samples, or no noise term.
     affine : bool
         Whether the rows of ``C`` must sum to one, for affine subspaces.
-    legacy_diag : bool
-        Set the diagonal of the auxiliary variable to zero too, as the program of the authors of [1]_
-        does. It is then no descent method, and ends above the minimum.
     max_iter : int
         Most iterations.
     tol : float
@@ -57,8 +54,6 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
         in every entry; the same for row sums, and for the noise in units of the largest entry of `X`.
     warm_start : bool
         Start from the last solution if the data have the same shape: faster along a path of weights.
-    n_clusters : int or None
-        None: denoise only.
     affinity_mass : float
         The share of a sample's coefficients, by absolute sum and largest first, that makes affinities.
         The authors of [1]_ take 1 for faces and 0.7 for motion.
@@ -108,13 +103,12 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "fit_weight": [Interval(Real, 0, None, closed="neither")],
-        "noise_weight": [Interval(Real, 0, None, closed="neither")],
+        "fit_weight": [POSITIVE],
+        "noise_weight": [POSITIVE],
         "noise_penalty": [StrOptions({"l1", "l21"}), None],
         "affine": ["boolean"],
-        "legacy_diag": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NOT_NEGATIVE],
         "warm_start": ["boolean"],
         "affinity_mass": [Interval(Real, 0, 1, closed="right")],
         **LABEL_CONSTRAINTS,
@@ -122,50 +116,34 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
 
     def __init__(
         self,
-        fit_weight=100.0,
+        n_clusters=None,
         *,
+        fit_weight=100.0,
         noise_weight=4.0,
         noise_penalty="l1",
         affine=False,
-        legacy_diag=False,
         max_iter=1000,
         tol=2e-4,
         warm_start=False,
-        n_clusters=None,
         affinity_mass=0.7,
         assign_labels="kmeans",
         n_init=20,
         random_state=None,
     ):
+        self.n_clusters = n_clusters
         self.fit_weight = fit_weight
         self.noise_weight = noise_weight
         self.noise_penalty = noise_penalty
         self.affine = affine
-        self.legacy_diag = legacy_diag
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
-        self.n_clusters = n_clusters
         self.affinity_mass = affinity_mass
         self.assign_labels = assign_labels
         self.n_init = n_init
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None) -> Self:
-        """Represent the samples by each other.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Noisy samples.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+    def _split(self, X: Array) -> tuple[list[float], bool]:
         check_n_clusters(self.n_clusters, len(X))
         data = X.astype(np.float64)
         # In units of the largest entry neither the steps nor rounding depend on the data's scale.
@@ -178,11 +156,10 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
         self.representation_ = scipy.sparse.csr_array(C)
         noise = data - C @ data if penalty is None else E
         self.noise_ = (noise * scale).astype(X.dtype)
-        report_fit(self, objective, len(objective), converged)
         if self.n_clusters is not None:
             graph = representation_graph(self.representation_, mass=self.affinity_mass)
             self._set_labels(graph, X - self.noise_)
-        return self
+        return objective, converged
 
     def _weights(self, X: Array) -> tuple[float, float]:
         """The weights of the model, from those relative to the smallest of use."""
@@ -231,8 +208,6 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
             A = target + (factor / (1.0 + curvature)) @ left.T
             if self.affine:
                 A -= A.sum(axis=1, keepdims=True) @ h.T
-            if self.legacy_diag:
-                np.fill_diagonal(A, 0.0)
             C_before, F_before = C, F
             C = soft_threshold(A + D, 1.0 / rho)
             np.fill_diagonal(C, 0.0)

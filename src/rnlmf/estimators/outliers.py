@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rnlmf.conventions import check_samples
 from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.model_selection.held_out import spread_of
 from rnlmf.typing import Array
@@ -25,7 +25,7 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : RNLMF, ScaledRNLMF or None
-        The model. None: ``RNLMF()``.
+        The model. None: ``RNLMF(random_state=0)``.
     contamination : float
         Share of the training samples that are taken for outliers, at most one half.
 
@@ -61,9 +61,9 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
         self.contamination = contamination
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the model, and set the offset for the wanted share of outliers."""
-        data = self._check(X, fitting=True)
+        data = check_samples(self, X, fitting=True)
         model = RNLMF(random_state=0) if self.estimator is None else clone(self.estimator)
         self.estimator_ = model.fit(data)
         # A model of columns with units of their own says which.
@@ -71,33 +71,22 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
         self.offset_ = float(np.percentile(self._scores(data), 100.0 * self.contamination))
         return self
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> Array:
         """Minus the root mean square of every sample's residuals; missing entries do not count."""
-        check_is_fitted(self)
-        return self._scores(self._check(X))
+        return self._scores(check_samples(self, X))
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> Array:
         """Score above the offset: negative for outliers."""
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Array:
         """1 for inliers, -1 for outliers."""
         return np.where(self.decision_function(X) < 0.0, -1, 1)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-    def _check(self, X, *, fitting=False):
-        return validate_data(
-            self,
-            X,
-            reset=fitting,
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2 if fitting else 1,
-            ensure_all_finite="allow-nan",
-        )
 
     def _scores(self, data: Array) -> Array:
         residuals = np.asarray(self.estimator_.residuals(data), dtype=np.float64) / self.scale_

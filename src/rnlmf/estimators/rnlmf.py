@@ -23,7 +23,8 @@ from rnlmf.estimators.uncertainty import remaining_error, scores_of
 from rnlmf.fitting.learner import Learner
 from rnlmf.kernels import KERNELS, Kernel
 from rnlmf.penalties import CODE_PENALTIES, DICTIONARY_PENALTIES, L2, NOISE_PENALTIES
-from rnlmf.validation import Interval, StrOptions, fit_context
+from rnlmf.validation import Interval, StrOptions
+from rnlmf.validation import fit_context as _fit_context
 
 Array = npt.NDArray[Any]
 
@@ -226,7 +227,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.callback = callback
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, *, mask=None) -> Self:
         """Learn the dictionary from noisy samples (Algorithm 1).
 

@@ -83,6 +83,11 @@ class Dataset:
     untouched: dict[str, str] = field(default_factory=dict)
 
     @property
+    def named(self) -> bool:
+        """Whether the names tell the features apart, so that a model can go by them."""
+        return self.kind in (TABLE, MOTION) and len(set(self.names)) == len(self.names)
+
+    @property
     def image_shape(self) -> tuple[int, ...] | None:
         """Height, width and, if there are several, channels, where a sample is an image."""
         return self.sample_shape if self.kind == IMAGES else None
@@ -101,6 +106,11 @@ class Dataset:
             source=self.source.selected(positions),
             untouched=self.untouched | others,
         )
+
+
+def with_names(values: Array, names: Any) -> Any:
+    """The values as an Arrow table, so that an estimator keeps their names, or checks them."""
+    return need("pyarrow", "cli", "A table").table(list(values.T), names=[str(name) for name in names])
 
 
 def working_values(original: Array) -> Array:

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 
 from rnlmf.plotting.drawing import (
-    as_array,
     axes,
     checked_image_shape,
     feature_names,
@@ -75,7 +74,7 @@ class DenoisingDisplay:
         ax: Any = None,
     ) -> Self:
         """Denoise `X` with a fitted estimator and plot it."""
-        noisy, clean = as_array(X), as_array(estimator.denoise(X))
+        noisy, clean = np.asarray(X), np.asarray(estimator.denoise(X))
         names = feature_names(estimator, noisy.shape[1])
         display = cls(
             noisy,

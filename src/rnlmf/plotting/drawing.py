@@ -56,9 +56,3 @@ def feature_names(model: Any, n_features: int) -> list[str]:
     """The names the model was fitted with, or numbers."""
     names = getattr(model, "feature_names_in_", None)
     return [f"x{i}" for i in range(n_features)] if names is None else [str(name) for name in names]
-
-
-def as_array(X: Any) -> Array:
-    """The numbers of an array or a data frame."""
-    values: Array = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
-    return values

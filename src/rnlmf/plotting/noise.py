@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rnlmf.plotting.drawing import as_array, axes, feature_names
+from rnlmf.plotting.drawing import axes, feature_names
 from rnlmf.typing import Array
 
 
@@ -59,7 +59,7 @@ class NoiseMapDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> Self:
         """Plot what a fitted estimator removes from `X`; missing entries count as zero."""
-        before, clean = as_array(X), as_array(estimator.denoise(X))
+        before, clean = np.asarray(X), np.asarray(estimator.denoise(X))
         names = feature_names(estimator, before.shape[1])
         noise = np.nan_to_num(before - clean)
         return cls(noise, spread=clean.std(axis=0), feature_names=names).plot(ax)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rnlmf.report.findings import Findings
+from rnlmf.report.findings import Findings, denoising_part
 from rnlmf.typing import Array
 
 BLUE, RED, GREY = "#3b82c4", "#e4572e", "#8b949e"
@@ -32,8 +32,8 @@ class PageContent:
 
     @property
     def factorization(self) -> Any:
-        """The model that has dictionary and objective: itself, or what a clustering is built on."""
-        return getattr(self.model, "factorization_", self.model)
+        """The model that has dictionary and objective, in the units of the data."""
+        return denoising_part(self.model)
 
     def sample_name(self, i: int) -> str:
         """A name for reading."""

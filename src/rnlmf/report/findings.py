@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from rnlmf.typing import Array
@@ -108,23 +109,36 @@ def _worst(first: Array, second: Array, count: int) -> list[int]:
     return [int(i) for i in order if first[i] > 0.0]
 
 
-def inner_model(model: Any) -> Any:
-    """The factorization that a model is built on: its own, or that of scaled features or clusters."""
-    for name in ("estimator_", "factorization_"):
-        model = getattr(model, name, model)
+def denoising_part(model: Any) -> Any:
+    """What of a model denoises, in the units of the data: itself, or what clusters are built on."""
+    return model if hasattr(model, "components_") else model.estimator_
+
+
+def innermost_model(model: Any) -> Any:
+    """The factorization under everything, which knows how its parameters were chosen."""
+    while hasattr(model, "estimator_"):
+        model = model.estimator_
     return model
 
 
-def findings_of(model: Any, X: Array, clean: Array) -> Findings:
+def findings_of(model: Any, X: Any, clean: Any) -> Findings:
     """Compare data with what a fitted model made of them.
 
     Parameters
     ----------
     model : estimator
         Fitted.
-    X, clean : array of shape (n_samples, n_features)
+    X, clean : array or data frame of shape (n_samples, n_features)
         Before, with NaN where an entry is missing, and after.
+
+    Returns
+    -------
+    Findings
+        What was changed where.
     """
+    denoiser = denoising_part(model)
+    remaining_error = _remaining_error(denoiser, X)
+    X, clean = np.asarray(X), np.asarray(clean)
     spread = clean.std(axis=0, dtype=np.float64)
     unit = np.where(spread > 0.0, spread, 1.0)
     n, m = X.shape
@@ -158,20 +172,24 @@ def findings_of(model: Any, X: Array, clean: Array) -> Findings:
         feature_size=np.sqrt(feature_square / n),
         sample_size=sample_size,
         spread=spread,
-        converged=bool(model.converged_),
-        n_iter=int(model.n_iter_),
-        remaining_error=_remaining_error(model, X),
-        confidence=getattr(inner_model(model), "selection_confidence_", None),
+        converged=bool(denoiser.converged_),
+        n_iter=int(denoiser.n_iter_),
+        remaining_error=remaining_error,
+        confidence=getattr(innermost_model(denoiser), "selection_confidence_", None),
     )
 
 
-def _remaining_error(model: Any, X: Array) -> float | None:
+def _remaining_error(model: Any, X: Any) -> float | None:
     """The model's own estimate, from at most `ERROR_SAMPLES` samples."""
     if not hasattr(model, "estimate_error"):
         return None
-    some = X[:: -(-len(X) // ERROR_SAMPLES)]
+    step = -(-len(X) // ERROR_SAMPLES)
+    if hasattr(model, "feature_names_in_") and hasattr(X, "columns"):
+        some = nw.from_native(X, eager_only=True).gather_every(step).to_native()
+    else:
+        some = np.asarray(X)[::step]
     with warnings.catch_warnings():
-        # The columns are those of the model, in its order.
+        # RNLMF denoises once more inside, an array without the names that it was fitted with.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         error = float(model.estimate_error(some))
     return error if np.isfinite(error) else None

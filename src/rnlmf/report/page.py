@@ -25,6 +25,7 @@ def write_report(
     X: Any,
     *,
     clean: Any = None,
+    findings: Findings | None = None,
     image_shape: tuple[int, ...] | None = None,
     feature_names: list[str] | None = None,
     sample_names: list[str] | None = None,
@@ -49,6 +50,8 @@ def write_report(
         Noisy samples.
     clean : array or None
         ``model.denoise(X)``, if it is known already.
+    findings : Findings or None
+        ``findings_of(model, X, clean)``, if they are known already.
     image_shape : tuple of int or None
         Height and width (and channels) if samples are images.
     feature_names, sample_names : list of str or None
@@ -62,6 +65,7 @@ def write_report(
     untouched : dict or None
         Columns that were left alone, and why.
     title : str or None
+        Of the page.
 
     Examples
     --------
@@ -72,10 +76,11 @@ def write_report(
     >>> model = RNLMF(random_state=0).fit(X)  # doctest: +SKIP
     >>> write_report("report.html", model, X, image_shape=(8, 8))  # doctest: +SKIP
     """
-    values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
     if clean is None:
         clean = model.denoise(X)
-    clean = clean.to_numpy() if hasattr(clean, "to_numpy") else np.asarray(clean)
+    if findings is None:
+        findings = findings_of(model, X, clean)
+    values, clean = np.asarray(X), np.asarray(clean)
     if feature_names is None:
         columns = getattr(X, "columns", None)
         feature_names = numbered(values.shape[1]) if columns is None else [str(c) for c in columns]
@@ -85,7 +90,7 @@ def write_report(
         model=model,
         X=values,
         clean=clean,
-        findings=findings_of(getattr(model, "factorization_", model), values, clean),
+        findings=findings,
         names=feature_names,
         sample_names=sample_names,
         image_shape=image_shape,

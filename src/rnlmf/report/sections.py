@@ -9,7 +9,7 @@ import numpy as np
 from rnlmf.report import pictures
 from rnlmf.report.compare import before_and_after
 from rnlmf.report.content import BLUE, MAX_HEAT_COLUMNS, RED, PageContent, Section, numbers
-from rnlmf.report.findings import Findings, inner_model, percent
+from rnlmf.report.findings import Findings, innermost_model, percent
 from rnlmf.typing import Array
 
 MAX_BARS = 40
@@ -300,7 +300,7 @@ def settings(page: PageContent) -> Section:
             "numbers": False,
         }
     )
-    inner = inner_model(model)
+    inner = innermost_model(model)
     tried = getattr(inner, "selection_", None)
     if tried:
         names = list(tried[0])

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 import rnlmf
+from rnlmf.cluster import default_estimator
 from rnlmf.reproduce.grids import ATOMS, NEIGHBOURS, SCALES, Grid, choose
-from rnlmf.reproduce.problems import PaperProblem, mean_distance
+from rnlmf.reproduce.problems import PaperProblem, relative_noise_weight
 from rnlmf.typing import Array
 
 
@@ -18,15 +19,15 @@ def rnlmf_clusters(
     """Algorithm 3 with the paper's affinity; without parameters the library's own settings."""
     if not parameters:
         return rnlmf.RNLMFClustering(n_clusters, random_state=seed)
-    threshold = parameters.pop("threshold")
-    width = parameters["kernel_scale"] * mean_distance(X)
+    weight = relative_noise_weight(X, parameters.pop("threshold"), parameters["kernel_scale"])
+    n_neighbors = parameters.pop("n_neighbors")
     return rnlmf.RNLMFClustering(
         n_clusters,
+        estimator=default_estimator(*X.shape, noise_weight=weight, **parameters),
         affinity="least-squares",
         affinity_weight=0.01,
-        noise_weight=threshold * float(X.std()) / width**2,
+        n_neighbors=n_neighbors,
         random_state=seed,
-        **parameters,
     )
 
 
@@ -49,7 +50,7 @@ def ssc_clusters(X: Array, problem: PaperProblem, seed: int, n_clusters: int, **
         settings["noise_weight"] = parameters["factor"]
     if "fit_weight" in parameters:
         settings["fit_weight"] = parameters["fit_weight"]
-    return rnlmf.SparseSubspaceClustering(n_clusters=n_clusters, random_state=seed, **settings)
+    return rnlmf.SparseSubspaceClustering(n_clusters, random_state=seed, **settings)
 
 
 def ssc_cluster_grid(problem: PaperProblem) -> Grid:
@@ -70,7 +71,7 @@ def lrr_clusters(X: Array, problem: PaperProblem, seed: int, n_clusters: int, **
         size = np.abs(X).sum() if penalty == "l1" else np.linalg.norm(X, axis=1).sum()
         settings["noise_weight"] = parameters["factor"] * min(X.shape) / float(size)
     return rnlmf.LowRankSubspaceClustering(
-        n_clusters=n_clusters, noise_penalty=penalty, random_state=seed, **settings
+        n_clusters, noise_penalty=penalty, random_state=seed, **settings
     )
 
 

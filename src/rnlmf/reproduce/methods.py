@@ -31,7 +31,7 @@ from rnlmf.reproduce.grids import (
     Grid,
     choose,
 )
-from rnlmf.reproduce.problems import PaperProblem, mean_distance
+from rnlmf.reproduce.problems import PaperProblem, relative_noise_weight
 from rnlmf.typing import Array
 
 Parameters = dict[str, Any]
@@ -88,9 +88,8 @@ def our(
     if parameters or penalty != "l1":
         parameters["noise_penalty"] = penalty
     if threshold is not None:
-        width = parameters.get("kernel_scale", 1.0) * mean_distance(X)
-        spread = float(X.std()) * (X.shape[1] ** 0.5 if penalty == "l21" else 1.0)
-        parameters["noise_weight"] = threshold * spread / width**2
+        scale = parameters.get("kernel_scale", 1.0)
+        parameters["noise_weight"] = relative_noise_weight(X, threshold, scale, penalty)
     return rnlmf.RNLMF(random_state=seed, **parameters)
 
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from rnlmf import datasets
+from rnlmf.kernels import mean_distance
 from rnlmf.typing import Array
 
 LOADERS: dict[str, Callable[[], Any]] = {
@@ -21,6 +20,8 @@ LOADERS: dict[str, Callable[[], Any]] = {
     "mocap_56_06": functools.partial(datasets.load_cmu_mocap, 56, 6),
 }
 IMAGES = ("coil20", "coil100", "yale_b", "ar")
+# Samples that the mean distance is taken of.
+DISTANCE_SAMPLES = 1000
 MOCAP = ("mocap_01_09", "mocap_56_06")
 
 
@@ -115,9 +116,11 @@ def _available(name: str) -> bool:
     return True
 
 
-def mean_distance(X: Array, largest: int = 1000) -> float:
-    """The paper's ``delta``, the mean distance between samples, from at most `largest` of them."""
-    some = np.asarray(X[:: max(1, len(X) // largest)], dtype=np.float64)
-    squares = np.einsum("ij,ij->i", some, some)
-    distances = squares[:, None] + squares - 2.0 * some @ some.T
-    return float(np.sqrt(np.clip(distances, 0.0, None)).mean())
+def relative_noise_weight(
+    X: Array, threshold: float, kernel_scale: float, penalty: str = "l1"
+) -> float:
+    """``lambda_E`` of a threshold in standard deviations of the data."""
+    some = X[:: max(1, len(X) // DISTANCE_SAMPLES)]
+    width = kernel_scale * mean_distance(some)
+    spread = float(X.std()) * (X.shape[1] ** 0.5 if penalty == "l21" else 1.0)
+    return threshold * spread / width**2
