@@ -6,6 +6,7 @@ import pytest
 
 from rnlmf import io
 from rnlmf.io import FileError
+from rnlmf.io.table_file import TableFile, table_dataset
 
 CSV = """date,site,temp,humidity,count
 2024-01-01,Oslo,1.50,80.25,3
@@ -42,6 +43,47 @@ def test_unchanged_cells_are_written_letter_by_letter(table, tmp_path):
     dataset = io.read(table)
     io.write(dataset, dataset.values, tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == CSV
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        'id,"a",b\n"x, y",1.5,"2.5"\n"z",3.5,4.0\nw,"9.5",1.0\n',
+        'id,a\n"say ""so""",1.5\n5" pipe,2.5\n"two\nlines",9.5\n',
+        'a,b\n"1","2"\n"","7"\n"4","9"\n',
+        '"a"\n1.5\n""\n9.5\n',
+        " a , b\n1.5, 2.5\n3.5,4.5 \n9.5,1.0\n",
+    ],
+)
+def test_quotes_and_blanks_are_written_letter_by_letter(tmp_path, content):
+    path = tmp_path / "in.csv"
+    path.write_text(content)
+    dataset = io.read(path)
+    io.write(dataset, dataset.values, tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == content
+
+
+def test_quoted_numbers_stay_quoted_when_repaired(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text('a,b\n"1.5",2.0\n"2.5",9.0\n"900.0",4.0\n')
+    dataset = io.read(path)
+    io.write(dataset, replaced(dataset, {(2, "a"): 3.25}), tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text().splitlines()[3] == '"3.2",4.0'
+
+
+def test_another_delimiter_quotes_what_needs_it(tmp_path):
+    path = tmp_path / "in.tsv"
+    path.write_text("id, x\ta\nu, v\t1.5\nw\t2.5\nz\t9.5\n")
+    dataset = io.read(path)
+    io.write(dataset, dataset.values, tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == '"id, x",a\n"u, v",1.5\nw,2.5\nz,9.5\n'
+
+
+@pytest.mark.parametrize("digits", ["١٢٣", "\uff11\uff12"])
+def test_digits_of_other_scripts_are_text(tmp_path, digits):
+    path = tmp_path / "in.csv"
+    path.write_text(f"a,b\n1.5,{digits}\n2.5,{digits}1\n9.5,{digits}\n", encoding="utf-8")
+    assert io.read(path).untouched == {"b": "text"}
 
 
 def test_repaired_cells_have_the_decimals_of_their_column(table, tmp_path):
@@ -149,7 +191,7 @@ def test_from_text_to_parquet_and_arrays(table, tmp_path):
     [
         ("", "the file is empty"),
         ("a,b\n", "no rows"),
-        ("a,b,c\n1,2,3\n4,5\n", "line 3 has 2 fields, the first has 3: is the file cut off"),
+        ("a,b,c\n1,2,3\n4,5\n", "line 3 has 2 fields, the first 3: is the file cut off"),
         ("a,b\n1,2\n3,4,5\n", "line 3 has 3 fields"),
         ("a;b\n1;2\n3;4\n", "separated by semicolons.*--delimiter ';'"),
         ("a,b\n1,2\n3,x7\n5,6\n", "column 'b' mixes numbers and text: 'x7' in line 3"),
@@ -185,3 +227,21 @@ def test_codes_that_look_like_numbers_now_and_then_are_text(tmp_path):
     path = tmp_path / "in.csv"
     path.write_text("code,a\nA1,1.0\nB2,4.0\n17,2.0\n")
     assert io.read(path).untouched == {"code": "text"}
+
+
+def test_names_are_not_listed_once_for_every_column():
+    """Arrow makes the list anew each time: wide tables took quadratic time."""
+    names = [f"c{i}" for i in range(300)]
+
+    class Counted:
+        num_columns = 300
+        listed = 0
+
+        @property
+        def column_names(self):
+            self.listed += 1
+            return names
+
+    table = Counted()
+    table_dataset("wide.csv", TableFile(table, list(range(300))), [np.ones(1)] * 300, {})
+    assert table.listed == 1

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rnlmf.io import arrays, images, motion, tables
+from rnlmf.io import arrays, delimited, images, motion, tables
 from rnlmf.io.atomic import Outputs, outputs
 from rnlmf.io.dataset import IMAGES, Dataset, FileError, check_parent
 from rnlmf.typing import Array
@@ -70,7 +70,7 @@ def read(
         if path.is_dir():
             dataset = images.read_folder(path)
         elif suffix in TEXT:
-            dataset = tables.read_text(path, delimiter=delimiter, decimal=decimal, skip=skip)
+            dataset = delimited.read_text(path, delimiter=delimiter, decimal=decimal, skip=skip)
         elif suffix == ".parquet":
             dataset = tables.read_parquet(path, skip=skip)
         elif suffix == ".npy":
@@ -160,7 +160,7 @@ def write(
         if suffix == ".parquet":
             tables.write_parquet(tables.typed(table), path)
         else:
-            tables.write_text(table, path)
+            delimited.write_text(table, path)
     elif suffix in (".npy", ".npz", ".mat"):
         source = arrays.updated(dataset, values, full_precision=full_precision)
         writers = {".npy": arrays.write_npy, ".npz": arrays.write_npz, ".mat": arrays.write_mat}
