@@ -112,3 +112,13 @@ def test_missing_and_unknown_files(tmp_path):
     (tmp_path / "a.docx").write_text("x")
     with pytest.raises(FileError, match=r"unknown format; there are \.csv"):
         io.read(tmp_path / "a.docx")
+
+
+def test_an_array_may_have_any_name(tmp_path):
+    X = np.arange(12.0).reshape(4, 3)
+    io.arrays.save_npz(tmp_path / "in.npz", {"file": X, "allow_pickle": np.ones(2)})
+    dataset = io.read(tmp_path / "in.npz")
+    io.write(dataset, dataset.values, tmp_path / "out.npz")
+    with np.load(tmp_path / "out.npz") as archive:
+        assert sorted(archive.files) == ["allow_pickle", "file"]
+        np.testing.assert_array_equal(archive["file"], X)

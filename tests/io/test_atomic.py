@@ -1,9 +1,14 @@
+import errno
 import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
 from rnlmf import io
 from rnlmf.io import FileError
+from rnlmf.io.atomic import OWNER
 
 
 def test_all_files_appear_together_or_not_at_all(tmp_path):
@@ -61,3 +66,101 @@ def test_targets_are_checked_before_any_work(tmp_path):
     (tmp_path / "x.csv").mkdir()
     with pytest.raises(FileError, match="its name is that of a file"):
         io.check_target(tmp_path / "x.csv")
+
+
+def _write(targets):
+    """New content for files and folders, committed together."""
+    with io.outputs() as out:
+        for target, content in targets.items():
+            new = out.path(target)
+            if isinstance(content, dict):
+                new.mkdir()
+                for name, text in content.items():
+                    (new / name).write_text(text)
+            else:
+                new.write_text(content)
+
+
+def test_a_folder_in_the_way_leaves_all_as_it_was(tmp_path):
+    target = tmp_path / "out"
+    (target / "2.png").mkdir(parents=True)
+    (target / "1.png").write_text("old")
+    with pytest.raises(FileError, match=r"2\.png: is a folder"):
+        _write({tmp_path / "a.txt": "new", target: {"1.png": "new", "2.png": "new"}})
+    assert (target / "1.png").read_text() == "old"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("failing", ["a.txt", "b.txt", "out"])
+def test_a_rename_that_fails_undoes_the_others(tmp_path, monkeypatch, failing):
+    (tmp_path / "a.txt").write_text("old")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "1.png").write_text("old")
+    replace = os.replace
+
+    def sometimes(source, target):
+        if os.path.basename(target) == failing and "old" not in str(source):
+            raise OSError(5, "Input/output error")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", sometimes)
+    with pytest.raises(FileError, match="Input/output error"):
+        _write(
+            {
+                tmp_path / "a.txt": "new",
+                tmp_path / "c.txt": "new",
+                tmp_path / "out": {"1.png": "new"},
+                tmp_path / "b.txt": "new",
+            }
+        )
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "out"]
+    assert (tmp_path / "a.txt").read_text() == "old"
+    assert (tmp_path / "out" / "1.png").read_text() == "old"
+
+
+def test_an_interrupt_during_the_commit_waits(tmp_path, monkeypatch):
+    replace = os.replace
+
+    def interrupted(source, target):
+        os.kill(os.getpid(), signal.SIGINT)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    _write({tmp_path / "a.txt": "new", tmp_path / "b.txt": "new"})
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt"]
+
+
+def test_rights_and_links_stay(tmp_path):
+    secret, link = tmp_path / "secret.txt", tmp_path / "link.txt"
+    secret.write_text("old")
+    secret.chmod(0o600)
+    link.symlink_to(secret)
+    _write({link: "new"})
+    assert link.is_symlink()
+    assert secret.read_text() == "new"
+    assert secret.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_a_killed_process_left_is_cleared(tmp_path):
+    child = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
+    )
+    left = tmp_path / f"{OWNER}{child.stdout.strip()}-abc"
+    (left / "old" / "frames").mkdir(parents=True)
+    (left / "old" / "frames" / "1.png").write_text("moved away")
+    alive = tmp_path / f"{OWNER}{os.getpid()}-abc"
+    alive.mkdir()
+    _write({tmp_path / "a.txt": "new"})
+    assert not left.exists()
+    assert alive.exists()
+    assert (tmp_path / "frames" / "1.png").read_text() == "moved away"
+
+
+def test_a_full_disk_is_said_in_one_line(tmp_path):
+    def fill():
+        with io.outputs() as out:
+            raise OSError(errno.ENOSPC, "No space left on device", str(out.path(tmp_path / "a.txt")))
+
+    with pytest.raises(FileError, match=r"a\.txt: cannot be written: No space left"):
+        fill()
+    assert os.listdir(tmp_path) == []

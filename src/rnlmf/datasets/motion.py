@@ -11,6 +11,7 @@ from typing import Self
 
 import numpy as np
 
+from rnlmf.io.atomic import whole_file
 from rnlmf.typing import Array
 
 # Channels of every bone of the CMU database, in its order: 62 in all.
@@ -147,18 +148,16 @@ def read_amc(path: str | os.PathLike[str]) -> MotionCapture:
     return MotionCapture(np.array(rows), bones, np.array(frames), tuple(header))
 
 
-def write_amc(path: str | os.PathLike[str], motion: MotionCapture) -> None:
+def write_amc(path: str | Path, motion: MotionCapture) -> None:
     """Write a motion as an ``.amc`` file.
 
     Every number has as many digits as its precision needs to be read back the same. The file appears
     whole or not at all.
     """
-    path = Path(path)
     if not np.isfinite(motion.data).all():
         raise ValueError("motion.data has NaN or infinity, which an .amc file cannot hold.")
-    part = path.with_name(path.name + ".part")
-    part.write_text("".join(line + "\n" for line in _lines(motion)), encoding="utf-8")
-    part.replace(path)
+    with whole_file(path) as file:
+        file.write_text("".join(line + "\n" for line in _lines(motion)), encoding="utf-8")
 
 
 def _lines(motion: MotionCapture) -> Iterator[str]:

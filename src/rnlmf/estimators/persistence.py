@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from rnlmf.io.atomic import outputs
+from rnlmf.io.atomic import whole_file
 from rnlmf.io.dataset import FileError
 from rnlmf.typing import Array
 
@@ -106,8 +106,8 @@ def save(model: BaseEstimator, path: str | Path, *, about: dict[str, Any] | None
         "state": state,
     }
     content = to_bytes(tensors, metadata={"rnlmf": json.dumps(header)})
-    with outputs() as files:
-        files.path(Path(path)).write_bytes(content)
+    with whole_file(path) as file:
+        file.write_bytes(content)
 
 
 def load(path: str | Path) -> Any:

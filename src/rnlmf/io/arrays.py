@@ -147,7 +147,15 @@ def write_npy(source: ArrayFile, path: Path) -> None:
 
 def write_npz(source: ArrayFile, path: Path) -> None:
     """The array and what came with it."""
-    np.savez_compressed(path, allow_pickle=False, **{source.key: source.array}, **source.others)
+    save_npz(path, {source.key: source.array, **source.others})
+
+
+def save_npz(path: Path, arrays: dict[str, Any]) -> None:
+    """A compressed NumPy archive; NumPy's own function takes no array that is called ``file``."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
 
 
 def write_mat(source: ArrayFile, path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rnlmf.io.atomic import outputs
+from rnlmf.io.atomic import whole_file
 from rnlmf.io.dataset import need, numbered
 from rnlmf.report import sections
 from rnlmf.report.content import PageContent, Section
@@ -99,8 +99,8 @@ def write_report(
         untouched=untouched or {},
     )
     text = render(page, title or "What rnlmf found", remarks or [])
-    with outputs() as files:
-        files.path(Path(path)).write_text(text, encoding="utf-8")
+    with whole_file(path) as file:
+        file.write_text(text, encoding="utf-8")
 
 
 def render(page: PageContent, title: str, remarks: list[str]) -> str:

@@ -9,7 +9,6 @@ import functools
 import hashlib
 import json
 import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ from typing import Any
 import numpy as np
 
 import rnlmf
+from rnlmf.io.arrays import save_npz
+from rnlmf.io.atomic import whole_file
 from rnlmf.reproduce.problems import PaperProblem
 from rnlmf.typing import Array
 
@@ -101,36 +102,14 @@ class Cache:
         """Keep what the cell gave. The outcome, which says that it was done, comes last."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if arrays:
-            with self._whole(cell, "npz") as file:
-                np.savez_compressed(file, allow_pickle=False, **arrays)
+            with whole_file(self._path(cell, "npz")) as file:
+                save_npz(file, arrays)
         content = {"cell": asdict(cell), **asdict(outcome)}
-        with self._whole(cell, "json") as file:
-            file.write(json.dumps(content, indent=1).encode())
+        with whole_file(self._path(cell, "json")) as file:
+            file.write_text(json.dumps(content, indent=1))
 
     def _path(self, cell: Cell, kind: str) -> Path:
         return self.folder / f"{cell.key}.{kind}"
-
-    def _whole(self, cell: Cell, kind: str) -> _WholeFile:
-        return _WholeFile(self._path(cell, kind))
-
-
-class _WholeFile:
-    """A file that appears when it is complete, so that a killed process leaves no half of one."""
-
-    def __init__(self, path: Path):
-        self.path = path
-
-    def __enter__(self) -> Any:
-        self.file = tempfile.NamedTemporaryFile(dir=self.path.parent, suffix=".part", delete=False)
-        return self.file
-
-    def __exit__(self, kind: Any, *_: Any) -> None:
-        self.file.close()
-        part = Path(self.file.name)
-        if kind is None:
-            part.replace(self.path)
-        else:
-            part.unlink()
 
 
 @functools.cache

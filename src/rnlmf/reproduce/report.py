@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import os
 import platform
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from pathlib import Path
 from joblib import cpu_count
 
 import rnlmf
+from rnlmf.io.atomic import outputs
 from rnlmf.reproduce import tables
 from rnlmf.reproduce.claims import all_claims
 from rnlmf.reproduce.figures import FIGURES
@@ -149,8 +149,7 @@ class Page:
 
     def write(self, folder: Path) -> Path:
         """``index.md`` and ``index.html``; the former is returned."""
-        for name, lines in (("index.html", self.html), ("index.md", self.markdown)):
-            part = folder / f"{name}.part"
-            part.write_text("\n".join(lines).rstrip() + os.linesep)
-            part.replace(folder / name)
+        with outputs() as files:
+            for name, lines in (("index.html", self.html), ("index.md", self.markdown)):
+                files.path(folder / name).write_text("\n".join(lines).rstrip() + "\n")
         return folder / "index.md"
