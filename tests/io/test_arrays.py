@@ -1,6 +1,13 @@
+import contextlib
+import os
+import warnings
+import zipfile
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
+from PIL import Image
 
 from rnlmf import io
 from rnlmf.io import FileError
@@ -122,3 +129,69 @@ def test_an_array_may_have_any_name(tmp_path):
     with np.load(tmp_path / "out.npz") as archive:
         assert sorted(archive.files) == ["allow_pickle", "file"]
         np.testing.assert_array_equal(archive["file"], X)
+
+
+def test_two_arrays_of_one_name_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "in.npz", "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for fill in (0.0, 1.0):
+            with archive.open("X.npy", "w") as file:
+                np.lib.format.write_array(file, np.full((3, 2), fill))
+    with pytest.raises(FileError, match="two arrays of the name 'X'"):
+        io.read(tmp_path / "in.npz")
+
+
+def test_an_array_that_says_it_is_huge_takes_no_memory(tmp_path):
+    header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 3), }"
+    start = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
+    (tmp_path / "in.npy").write_bytes(start + bytes(80))
+    with pytest.raises(FileError, match="is cut off: it says"):
+        io.read(tmp_path / "in.npy")
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".mat", ".parquet", ".png", ".tiff"])
+def test_damage_is_said_in_one_line(tmp_path, suffix, rng):
+    """Whatever a library raises on damaged content becomes an error about the file."""
+    path = tmp_path / f"in{suffix}"
+    X = rng.integers(0, 200, (6, 5, 4)).astype(np.uint8)
+    if suffix == ".npy":
+        np.save(path, X)
+    elif suffix == ".npz":
+        np.savez_compressed(path, X=X)
+    elif suffix == ".mat":
+        # Damage there can end the interpreter, inside of SciPy: only cut it off.
+        scipy.io.savemat(path, {"X": X})
+    elif suffix == ".parquet":
+        pd.DataFrame(X[:, 0].astype(float)).rename(columns=str).to_parquet(path)
+    else:
+        path = tmp_path if suffix == ".png" else path
+        pictures = [Image.fromarray(image) for image in X]
+        if suffix == ".png":
+            pictures[0].save(tmp_path / "1.png")
+        else:
+            pictures[0].save(path, save_all=True, append_images=pictures[1:])
+    file = path / "1.png" if suffix == ".png" else path
+    content = file.read_bytes()
+    for trial in range(60):
+        damaged = bytearray(content[: rng.integers(1, len(content))] if trial % 2 else content)
+        if suffix != ".mat":
+            for place in rng.integers(0, len(damaged), 3):
+                damaged[place] = rng.integers(0, 256)
+        file.write_bytes(damaged)
+        with contextlib.suppress(FileError):
+            io.read(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "in.csv")
+    with pytest.raises(FileError, match="neither a file nor a folder"):
+        io.read(tmp_path / "in.csv")
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int32, np.uint8])
+def test_repairs_beyond_the_range_of_a_type_stay_in_it(dtype):
+    repaired = io.dataset.with_changes(np.array([[1, 2]], dtype), np.array([[1e20, -1e20]]))
+    limits = np.iinfo(dtype)
+    assert repaired[0, 0] > 0.99 * limits.max
+    assert repaired[0, 1] == limits.min

@@ -137,3 +137,35 @@ def test_a_table_is_no_folder_of_images(tmp_path):
     dataset = io.read(tmp_path / "t.csv")
     with pytest.raises(FileError, match="holds no images"):
         io.write(dataset, dataset.values, tmp_path / "out")
+
+
+def test_a_stack_that_was_cut_off_is_refused(tmp_path, rng):
+    path = tmp_path / "in.tiff"
+    pictures = [Image.fromarray(rng.integers(0, 256, (20, 20)).astype(np.uint8)) for _ in range(12)]
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], compression="tiff_adobe_deflate")
+    content = path.read_bytes()
+    for share in np.linspace(0.2, 0.98, 30):
+        path.write_bytes(content[: int(share * len(content))])
+        with pytest.raises(FileError):
+            io.read(path)
+
+
+def test_transparency_of_a_palette_survives(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name in ("1.png", "2.png"):
+        picture = Image.fromarray(np.arange(16, dtype=np.uint8).reshape(4, 4), "L").convert("P")
+        picture.save(folder / name, transparency=3)
+    before = [np.asarray(Image.open(folder / name).convert("RGBA")) for name in ("1.png", "2.png")]
+    dataset = io.read(folder)
+    values = dataset.values.copy()
+    values[0, 0] += 9
+    io.write(dataset, values, tmp_path / "out")
+    after = np.asarray(Image.open(tmp_path / "out" / "1.png").convert("RGBA"))
+    np.testing.assert_array_equal(after[..., 3], before[0][..., 3])
+
+
+def test_digits_that_are_no_numbers_in_a_name(tmp_path):
+    for name in ("1²3.png", "2.png"):
+        Image.fromarray(np.zeros((3, 3), np.uint8)).save(tmp_path / name)
+    assert len(io.read(tmp_path).values) == 2

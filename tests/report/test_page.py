@@ -3,6 +3,7 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rnlmf import RNLMF
@@ -151,3 +152,24 @@ def test_the_error_that_is_left_is_told(curved):
     assert "the error left in the cleaned data is about" in " ".join(
         in_words(findings, list("abcdefghijkl"), None)
     )
+
+
+def test_tags_in_names_are_text_in_the_charts(tmp_path, curved):
+    link = "<a href='https://example.org'>click</a>"
+    frame = pd.DataFrame(curved[1], columns=[link, *(f"q{i}" for i in range(11))])
+    frame.index = [f"{link} {i}" for i in range(len(frame))]
+    model = RNLMF(5, kernel_scale=1.0, noise_weight="scale", random_state=0).fit(frame)
+    write_report(tmp_path / "page.html", model, frame)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    content = re.search(r'<script type="application/json" id="content">(.*?)</script>', page, re.S)[1]
+    shown = json.dumps(
+        {**json.loads(content)["charts"], "series": json.loads(content)["series_labels"]}
+    )
+    assert "&lt;a href" in shown
+    assert "<a href" not in shown
+
+
+def test_a_name_that_is_not_utf8_does_not_stop_the_page(tmp_path, curved):
+    model = RNLMF(5, kernel_scale=1.0, noise_weight="scale", random_state=0).fit(curved[1])
+    write_report(tmp_path / "page.html", model, curved[1], title="caf\udce9.csv")
+    assert "caf?.csv" in (tmp_path / "page.html").read_text(encoding="utf-8")

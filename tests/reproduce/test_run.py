@@ -173,7 +173,7 @@ def test_names():
 def test_command(tmp_path):
     import typer
 
-    from rnlmf.reproduce.__main__ import command
+    from rnlmf.cli.reproduce import reproduce as command
 
     app = typer.Typer()
     app.command()(command)

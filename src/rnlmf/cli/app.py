@@ -10,6 +10,7 @@ import typer
 
 from rnlmf.cli import options as o
 from rnlmf.cli.console import EXIT_CODES, Terminal, command
+from rnlmf.cli.reproduce import reproduce
 
 app = typer.Typer(
     name="rnlmf",
@@ -252,25 +253,4 @@ def demo(
     main(folder)
 
 
-@app.command(
-    add_help_option=False,
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-)
-@command
-def reproduce(context: typer.Context) -> None:
-    """Compute the paper's tables and figures, beside the paper's values.
-
-    [bold]Example[/bold]
-
-      rnlmf reproduce --quick
-    """
-    from rnlmf.io.dataset import need
-
-    # The options are those of the module, which is too heavy to import for a line of help.
-    need("joblib", "reproduce", "This command")
-    need("pandas", "reproduce", "This command")
-    from rnlmf.reproduce.__main__ import command as run
-
-    inner = typer.Typer(add_completion=False)
-    inner.command()(run)
-    inner(context.args, prog_name="rnlmf reproduce")
+app.command(epilog=EXIT_CODES)(command(reproduce))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -36,9 +37,20 @@ def fail(message: str, code: int = BAD_FILE) -> typer.Exit:
 
 
 def _plain(text: str) -> str:
+    """Text that neither rich nor the terminal takes for a command, nor UTF-8 cannot hold."""
     from rich.markup import escape
 
-    return escape(text)
+    shown = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+    return escape(shown.encode("utf-8", "replace").decode())
+
+
+def _finite(value: Any) -> Any:
+    """For JSON, which has neither NaN nor infinity."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
@@ -52,6 +64,10 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             function(*args, **kwargs)
         except (FileError, ImportError) as error:
             raise fail(str(error)) from error
+        except OSError as error:
+            # A folder that may not be searched, a name that is too long, links in a circle.
+            where = f"{error.filename}: " if error.filename else ""
+            raise fail(f"{where}{error.strerror or error}") from error
         except KeyboardInterrupt as stop:
             raise fail("interrupted; nothing was written.", INTERRUPTED) from stop
 
@@ -114,7 +130,7 @@ class Terminal:
     def answer(self, sentences: list[str], facts: dict[str, Any]) -> None:
         """The result on standard output: sentences, or the same as JSON."""
         if self.as_json:
-            typer.echo(json.dumps(facts, indent=2))
+            typer.echo(json.dumps(_finite(facts), indent=2, allow_nan=False))
         elif not self.quiet:
             for sentence in sentences:
                 answers.print(_plain(sentence), soft_wrap=not answers.is_terminal, highlight=False)

@@ -32,6 +32,8 @@ def fit(model: Any, dataset: Dataset) -> None:
             raise typer.BadParameter(str(error), param_hint="--set") from error
         except ValueError as error:
             raise _one_line(error, path) from error
+        except (TypeError, ArithmeticError) as error:
+            raise typer.BadParameter(f"this does not work: {error}", param_hint="--set") from error
 
 
 def clean_and_findings(model: Any, dataset: Dataset) -> tuple[Array, Findings]:

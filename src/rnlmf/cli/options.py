@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -205,12 +206,12 @@ class Writing:
         if self.report is not None and self.report.suffix.lower() not in (".html", ".htm"):
             raise typer.BadParameter(f"{self.report} does not end in .html.", param_hint="--report")
         named = {"--model": self.model, "--report": self.report}
-        seen = {source.resolve(): "IN", self.output.resolve(): "OUT"}
+        seen = {os.path.realpath(source): "IN", os.path.realpath(self.output): "OUT"}
         for name, path in named.items():
             if path is None:
                 continue
             check_parent(path)
-            other = seen.setdefault(path.resolve(), name)
+            other = seen.setdefault(os.path.realpath(path), name)
             if other != name:
                 raise FileError(path, f"is both {other} and {name}.")
 

@@ -13,10 +13,11 @@ COLUMBIA = "https://www.cs.columbia.edu/CAVE/databases/SLAM_coil-20_coil-100"
 
 @dataclass(frozen=True)
 class Source:
-    """Where a file is, and on which terms."""
+    """Where a file is, on which terms, and its SHA-256 where one is known: the authors publish none."""
 
     url: str
     terms: str
+    sha256: str | None = None
 
 
 SOURCES = {
@@ -59,7 +60,8 @@ def fetch(name: str, folder: PathLike | None = None) -> Path:
     Returns
     -------
     Path
-        The file, as its authors distribute it. Their terms are those of ``SOURCES[name].terms``.
+        The file, as its authors distribute it. Their terms are those of ``SOURCES[name].terms``. It is
+        not checked where its source has no ``sha256``; a loader tells if it is not what it should be.
     """
     found = source(name)
     try:
@@ -67,6 +69,5 @@ def fetch(name: str, folder: PathLike | None = None) -> Path:
     except ImportError as error:
         raise ImportError("fetch needs pooch: pip install 'rnlmf[datasets]'.") from error
     path = data_folder() if folder is None else Path(folder)
-    # The authors publish no hashes; a loader tells if a file is not what it should be.
-    file = pooch.retrieve(found.url, known_hash=None, fname=Path(found.url).name, path=path)
+    file = pooch.retrieve(found.url, known_hash=found.sha256, fname=Path(found.url).name, path=path)
     return Path(file)

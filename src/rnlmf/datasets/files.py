@@ -9,8 +9,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-
+from rnlmf.io.arrays import load_mat, load_npz
 from rnlmf.typing import Array
 
 PathLike = str | os.PathLike[str]
@@ -52,15 +51,4 @@ def locate(title: str, names: Iterable[str], path: PathLike | None, advice: str)
 
 def read_arrays(path: Path) -> dict[str, Array]:
     """Arrays of an ``.npz`` or a MATLAB file, by name."""
-    if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
-    from scipy.io import loadmat
-
-    try:
-        content = loadmat(path)
-    except NotImplementedError as error:
-        raise ValueError(
-            f"{path.name} is a MATLAB file of version 7.3; save it there with the option '-v7'."
-        ) from error
-    return {key: value for key, value in content.items() if not key.startswith("__")}
+    return load_npz(path) if path.suffix == ".npz" else load_mat(path)

@@ -9,12 +9,12 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from rnlmf.datasets.files import PathLike, locate, read_arrays
+from rnlmf.io.dataset import natural_key, need
 from rnlmf.typing import Array
 
 Size = tuple[int, int]
@@ -59,7 +59,7 @@ class ImageSet:
         for name, content in _pictures(source):
             match = re.search(self.pattern, name, re.IGNORECASE)
             if match:
-                named.append((_key(match[1]), _key(match[2]), content))
+                named.append((natural_key(match[1]), natural_key(match[2]), content))
         if not named:
             raise ValueError(
                 f"{self.title}: there is no image in {source} whose name matches {self.pattern!r}. "
@@ -80,12 +80,6 @@ class ImageSet:
         ]
         y = np.array([labels.index(label) + 1 for label, _, _ in named], dtype=np.int32)
         return np.stack(rows), y, shape
-
-
-def _key(text: str) -> tuple[str, int, str]:
-    """Sorts 'obj2' before 'obj10'."""
-    number = re.search(r"\d+", text)
-    return (text[: number.start()], int(number[0]), text) if number else (text, 0, text)
 
 
 def _pictures(source: Path) -> Iterator[tuple[str, bytes]]:
@@ -111,17 +105,9 @@ def _pictures(source: Path) -> Iterator[tuple[str, bytes]]:
 
 def _grey(content: bytes) -> Array:
     """An image file as an array with values in [0, 1]; colours become their luminance."""
-    image_module = _pillow()
+    image_module = need("PIL.Image", "images", "A set of images")
     with image_module.open(io.BytesIO(content)) as picture:
         return np.asarray(picture.convert("L"), dtype=np.float32) / np.float32(255.0)
-
-
-def _pillow() -> Any:
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise ImportError("Images need Pillow: pip install 'rnlmf[images]'.") from error
-    return Image
 
 
 def _from_arrays(source: Path) -> tuple[Array, Array, Size]:
@@ -151,7 +137,7 @@ def _from_arrays(source: Path) -> tuple[Array, Array, Size]:
 
 def resize_images(X: Array, shape: Size, new_shape: Size) -> Array:
     """Bicubic, antialiased resize of images with values in [0, 1], one per row."""
-    image_module = _pillow()
+    image_module = need("PIL.Image", "images", "A set of images")
 
     def resized(image: Array) -> Array:
         picture = image_module.fromarray(image.reshape(shape).astype(np.float32))

@@ -64,6 +64,8 @@ def read(
     suffix = path.suffix.lower()
     if not path.exists():
         raise FileError(path, "there is no such file or folder.")
+    if not (path.is_file() or path.is_dir()):
+        raise FileError(path, "is neither a file nor a folder.")
     if path.is_file() and path.stat().st_size == 0:
         raise FileError(path, "the file is empty.")
     try:

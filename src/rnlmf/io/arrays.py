@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from rnlmf.io.dataset import ARRAY, IMAGES, Dataset, FileError, numbered, with_changes, working_values
+from rnlmf.io.dataset import (
+    ARRAY,
+    IMAGES,
+    Dataset,
+    FileError,
+    numbered,
+    readable,
+    with_changes,
+    working_values,
+)
 from rnlmf.typing import Array
 
 MAX_CHANNELS = 4
@@ -27,11 +38,9 @@ class ArrayFile:
 
 def read_npy(path: Path, *, transpose: bool = False) -> Dataset:
     """A NumPy file."""
-    try:
-        with open(path, "rb") as file:
-            array = np.load(file, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise FileError(path, _reason(error, "NumPy file")) from error
+    with readable(path, "a NumPy file"), open(path, "rb") as file:
+        _check_size(path, file, os.fstat(file.fileno()).st_size)
+        array = np.load(file, allow_pickle=False)
     if not isinstance(array, np.ndarray):
         raise FileError(path, "holds several arrays: name it .npz.")
     return _dataset(path, ArrayFile(array, transposed=transpose))
@@ -39,33 +48,54 @@ def read_npy(path: Path, *, transpose: bool = False) -> Dataset:
 
 def read_npz(path: Path, *, key: str | None = None, transpose: bool = False) -> Dataset:
     """One array of a NumPy archive; the others are kept."""
-    try:
-        # NumPy leaves a file that it opened itself open when it is damaged.
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            content = {name: archive[name] for name in archive.files}
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, AttributeError) as error:
-        raise FileError(path, _reason(error, "NumPy archive")) from error
-    return _chosen(path, content, key, transpose)
+    return _chosen(path, load_npz(path), key, transpose)
 
 
 def read_mat(path: Path, *, key: str | None = None, transpose: bool = False) -> Dataset:
     """One matrix of a MATLAB file; the other variables are kept."""
+    return _chosen(path, load_mat(path), key, transpose)
+
+
+def load_npz(path: Path) -> dict[str, Array]:
+    """The arrays of a NumPy archive, by name."""
+    with readable(path, "a NumPy archive"), zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        names = [member.filename.removesuffix(".npy") for member in members]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise FileError(path, f"has two arrays of the name {twice!r}.")
+        content = {}
+        for name, member in zip(names, members, strict=True):
+            with archive.open(member) as file:
+                _check_size(path, file, member.file_size)
+                content[name] = np.lib.format.read_array(file, allow_pickle=False)
+        return content
+
+
+def load_mat(path: Path) -> dict[str, Any]:
+    """The variables of a MATLAB file, by name."""
     import scipy.io
 
-    try:
-        content = scipy.io.loadmat(path)
-    except NotImplementedError as error:
-        raise FileError(path, "is of MATLAB version 7.3; save it with '-v7'.") from error
-    # What SciPy raises on a damaged file depends on where the damage is.
-    except Exception as error:
-        raise FileError(path, _reason(error, "MATLAB file")) from error
-    return _chosen(path, {k: v for k, v in content.items() if not k.startswith("__")}, key, transpose)
+    with readable(path, "a MATLAB file"):
+        try:
+            content = scipy.io.loadmat(path)
+        except NotImplementedError as error:
+            raise FileError(path, "is of MATLAB version 7.3; save it with '-v7'.") from error
+    return {name: value for name, value in content.items() if not name.startswith("__")}
 
 
-def _reason(error: Exception, what: str) -> str:
-    if "Object arrays" in str(error):
-        return "holds Python objects, which are not loaded; save numbers."
-    return f"is not a {what}, or cut off."
+def _check_size(path: Path, file: Any, size: int) -> None:
+    """Refuse an array that says it is larger than what there is of it, before memory is taken."""
+    version = np.lib.format.read_magic(file)
+    read_header = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
+    if read_header is not None:
+        shape, _, dtype = read_header(file)
+        if math.prod(shape) * dtype.itemsize > size and not dtype.hasobject:
+            raise FileError(path, f"is cut off: it says that an array has the shape {shape}.")
+    file.seek(0)
 
 
 def _numeric(value: Any) -> bool:

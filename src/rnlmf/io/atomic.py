@@ -28,7 +28,7 @@ class Outputs:
     def path(self, target: Path) -> Path:
         """Where to write what shall become `target`: a name in a new folder beside it."""
         # A link stays one, and what it points to is replaced.
-        real = target.resolve() if target.is_symlink() else target.absolute()
+        real = Path(os.path.realpath(target)) if target.is_symlink() else target.absolute()
         try:
             _clear_leftovers(real.parent)
             folder = Path(tempfile.mkdtemp(prefix=f"{OWNER}{os.getpid()}-", dir=real.parent))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -41,12 +45,30 @@ def need(module: str, extra: str, purpose: str) -> Any:
         ) from missing
 
 
+@contextmanager
+def readable(path: Path, what: str) -> Iterator[None]:
+    """Say in one line that a file cannot be read: what is raised depends on where the damage is."""
+    try:
+        yield
+    except (FileError, PermissionError, ImportError):
+        raise
+    except MemoryError as error:
+        raise FileError(path, "does not fit in memory.") from error
+    except Exception as error:
+        reason = f"is not {what}, or cut off."
+        if "Object arrays" in str(error):
+            reason = "holds Python objects, which are not loaded; save numbers."
+        raise FileError(path, reason) from error
+
+
 def check_parent(path: Path) -> None:
     """Refuse an output file whose folder does not exist, or that is a folder itself."""
     if not path.absolute().parent.is_dir():
         raise FileError(path, f"there is no folder {path.absolute().parent}.")
     if path.is_dir():
         raise FileError(path, "is a folder, but its name is that of a file.")
+    if os.path.islink(os.path.realpath(path)):
+        raise FileError(path, "is a link that leads back to itself.")
 
 
 @dataclass(frozen=True)
@@ -126,6 +148,16 @@ def differing(new: Array, old: Array) -> Array:
     return (new != old) & ~(np.isnan(new) & np.isnan(old))
 
 
+def rounded(values: Array, dtype: Any) -> Array:
+    """Whole numbers of a type, kept in its range."""
+    limits = np.iinfo(dtype)
+    high = float(limits.max)
+    if high > limits.max:
+        # As a float the largest whole number of 64 bits is one too many.
+        high = np.nextafter(high, 0.0)
+    return np.clip(np.rint(values), limits.min, high).astype(dtype)
+
+
 def with_changes(original: Array, values: Array, *, full_precision: bool = False) -> Array:
     """`original` with the entries that differ in `values`, in its own type.
 
@@ -136,17 +168,19 @@ def with_changes(original: Array, values: Array, *, full_precision: bool = False
     if original.dtype.kind in "iub":
         if full_precision:
             return np.where(changed, values, original).astype(np.float64)
-        repaired = np.rint(values[changed])
-        if original.dtype.kind == "b":
-            repaired = repaired > 0.5
-        else:
-            limits = np.iinfo(original.dtype)
-            repaired = np.clip(repaired, limits.min, limits.max)
+        repaired = values[changed]
+        repaired = repaired > 0.5 if original.dtype.kind == "b" else rounded(repaired, original.dtype)
     else:
         repaired = values[changed]
     result = original.copy()
     result[changed] = repaired.astype(original.dtype)
     return result
+
+
+def natural_key(name: str) -> tuple[str | int, ...]:
+    """Sort key in which frame 9 comes before frame 10."""
+    parts = re.split(r"(\d+)", name.lower())
+    return tuple(int(part) if part.isdecimal() else part for part in parts)
 
 
 def numbered(count: int, prefix: str = "x") -> list[str]:

@@ -5,15 +5,24 @@ The features are the colour channels; transparency, resolution and colour profil
 
 from __future__ import annotations
 
-import re
 import shutil
+import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rnlmf.io.dataset import IMAGES, Dataset, FileError, need, with_changes, working_values
+from rnlmf.io.dataset import (
+    IMAGES,
+    Dataset,
+    FileError,
+    natural_key,
+    need,
+    readable,
+    with_changes,
+    working_values,
+)
 from rnlmf.typing import Array
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
@@ -35,21 +44,15 @@ class ImageFiles:
     info: list[dict[str, Any]] = field(default_factory=list)
 
 
-def _natural(path: Path) -> list[Any]:
-    """Sort key in which frame 9 comes before frame 10."""
-    parts = re.split(r"(\d+)", path.name.lower())
-    return [int(part) if part.isdigit() else part for part in parts]
-
-
 def read_folder(path: Path) -> Dataset:
     """All images of a folder, by name; they must have one size and kind."""
-    files = sorted((f for f in path.iterdir() if f.suffix.lower() in SUFFIXES), key=_natural)
-    files = [file for file in files if not file.name.startswith(".")]
+    files = [f for f in path.iterdir() if f.suffix.lower() in SUFFIXES and not f.name.startswith(".")]
+    files.sort(key=lambda file: natural_key(file.name))
     if not files:
         raise FileError(path, f"has no images ({', '.join(SUFFIXES)}).")
     frames = []
     for file in files:
-        pages = list(_pages(file))
+        pages = _pages(file)
         if len(pages) > 1:
             raise FileError(file, "is a stack of images; pass it by itself, not in a folder.")
         frames.append(pages[0])
@@ -58,30 +61,38 @@ def read_folder(path: Path) -> Dataset:
 
 def read_stack(path: Path) -> Dataset:
     """The pages of a .tiff file."""
-    frames = list(_pages(path))
+    frames = _pages(path)
     if len(frames) < 2:
         raise FileError(path, "is a single image; a stack of pages or a folder of images is needed.")
     return _dataset(path, [path], [f"page {page}" for page in range(1, len(frames) + 1)], frames)
 
 
-def _pages(path: Path) -> Any:
+def _pages(path: Path) -> list[tuple[Array, str, dict[str, Any]]]:
+    """Pixels, mode and what else is kept of every page."""
     image_module = need("PIL.Image", "cli", "Reading images")
-    try:
+    pages = []
+    with readable(path, "an image"), warnings.catch_warnings():
+        # Pillow only warns of a file that was cut off, and of one that unpacks to gigabytes.
+        warnings.filterwarnings("error", message=".*[Tt]runcated")
+        warnings.simplefilter("error", image_module.DecompressionBombWarning)
         with image_module.open(path) as image:
             for page in range(getattr(image, "n_frames", 1)):
                 image.seek(page)
                 kept = {key: image.info[key] for key in KEPT_INFO if key in image.info}
-                mode = CONVERTED.get(image.mode, image.mode)
-                if image.mode.startswith("I;16"):
-                    mode = image.mode
-                elif mode not in PLAIN_MODES:
-                    raise FileError(path, f"has pixels of mode {image.mode}, which is not supported.")
+                mode = _mode(path, image)
                 picture = image if mode == image.mode else image.convert(mode)
-                yield np.asarray(picture), mode, kept
-    except (OSError, SyntaxError, EOFError, ValueError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(path, "is not an image, or cut off.") from error
+                pages.append((np.asarray(picture), mode, kept))
+    return pages
+
+
+def _mode(path: Path, image: Any) -> str:
+    """The mode in which the pixels of an image are numbers."""
+    if image.mode == "P" and "transparency" in image.info:
+        return "RGBA"
+    mode: str = CONVERTED.get(image.mode, image.mode)
+    if mode not in PLAIN_MODES and not mode.startswith("I;16"):
+        raise FileError(path, f"has pixels of mode {image.mode}, which is not supported.")
+    return mode
 
 
 def _dataset(path: Path, files: list[Path], names: list[str], frames: list[Any]) -> Dataset:

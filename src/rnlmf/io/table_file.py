@@ -100,5 +100,9 @@ def _sample_names(table: TableFile) -> list[str] | None:
     others = [i for i in range(table.arrow.num_columns) if i not in features]
     if not others:
         return None
-    names = [str(cell) for cell in table.arrow.column(others[0]).to_pylist()]
+    try:
+        names = [str(cell) for cell in table.arrow.column(others[0]).to_pylist()]
+    except (ValueError, OverflowError):
+        # Dates that Python does not have, or text that is none.
+        return None
     return names if len(set(names)) == len(names) else None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rnlmf.io import delimited
-from rnlmf.io.dataset import Dataset, FileError, differing, with_changes
+from rnlmf.io.dataset import Dataset, FileError, differing, readable, rounded, with_changes
 from rnlmf.io.table_file import (
     TableFile,
     check_finite,
@@ -27,14 +27,13 @@ def read_parquet(path: Path, *, skip: tuple[str, ...] = ()) -> Dataset:
     """A parquet file; the index that pandas stored is left alone."""
     arrow = pyarrow()
     parquet = pyarrow("pyarrow.parquet")
-    try:
+    with readable(path, "a parquet file"):
         table = parquet.read_table(path)
-    except (arrow.ArrowInvalid, OSError) as error:
-        raise FileError(path, f"is not a parquet file, or cut off ({_one_line(error)})") from error
-    check_skip(path, table.column_names, skip)
+        names = table.column_names
+        index = _pandas_index(table.schema)
+    check_skip(path, names, skip)
     if table.num_rows == 0:
         raise FileError(path, "has no rows.")
-    index = _pandas_index(table.schema)
     columns, values, untouched = [], [], {}
     for position, field in enumerate(table.schema):
         kind = arrow.types
@@ -51,10 +50,6 @@ def read_parquet(path: Path, *, skip: tuple[str, ...] = ()) -> Dataset:
         columns.append(position)
         values.append(numbers)
     return table_dataset(path, TableFile(table, columns), values, untouched)
-
-
-def _one_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0].rstrip(".") + "."
 
 
 def _pandas_index(schema: Any) -> set[str]:
@@ -74,10 +69,8 @@ def _repaired_column(column: Any, values: Array, full_precision: bool) -> Any:
     whole = arrow.types.is_integer(column.type)
     if whole and original.dtype.kind == "f":
         # Arrow gives whole numbers with missing ones as floats.
-        limits = np.iinfo(column.type.to_pandas_dtype())
-        changed = values != original
-        filled = np.where(changed, np.clip(np.rint(values), limits.min, limits.max), original)
-        result = values if full_precision else filled.astype(limits.dtype)
+        whole_type = column.type.to_pandas_dtype()
+        result = values if full_precision else rounded(values, whole_type)
     else:
         result = with_changes(original, values, full_precision=full_precision)
     return arrow.array(result) if whole and full_precision else arrow.array(result, column.type)

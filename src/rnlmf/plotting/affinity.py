@@ -9,17 +9,8 @@ import scipy.sparse
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from rnlmf.plotting.drawing import axes, principal_plane
 from rnlmf.typing import Array
-
-
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as missing:
-        raise ImportError("Plotting needs matplotlib: pip install 'rnlmf[plot]'.") from missing
-    return plt.subplots()[1]
 
 
 class AffinityDisplay:
@@ -100,8 +91,7 @@ class AffinityDisplay:
         cmap : str
             Name of a colour map.
         """
-        self.ax_ = _axes(ax)
-        self.figure_ = self.ax_.figure
+        self.ax_, self.figure_ = axes(ax)
         picture = self.grid(size)
         n, p = self.affinity.shape
         # Affinities fall off fast: the root makes the weak ones visible.
@@ -172,12 +162,9 @@ class EmbeddingDisplay:
 
     def plot(self, ax: Any = None, *, cmap: str = "nipy_spectral", **options: Any) -> Self:
         """Draw on `ax`, or on a new figure; other `options` are those of matplotlib's ``scatter``."""
-        centred = self.embedding - self.embedding.mean(axis=0)
-        axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :2]
-        self.points_ = np.pad(centred @ axes, [(0, 0), (0, 2 - axes.shape[1])])
+        self.points_, _ = principal_plane(self.embedding)
         colours = np.unique(self.labels, return_inverse=True)[1]
-        self.ax_ = _axes(ax)
-        self.figure_ = self.ax_.figure
+        self.ax_, self.figure_ = axes(ax)
         self.scatter_ = self.ax_.scatter(*self.points_.T, c=colours, cmap=cmap, **{"s": 8, **options})
         self.ax_.set(xlabel="first principal component", ylabel="second principal component")
         return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.decomposition import PCA
 
 from rnlmf.typing import Array
 
@@ -50,6 +51,15 @@ def show_image(ax: Any, sheet: Array, low: float, high: float, cmap: str = "gray
     ax.set_xticks([])
     ax.set_yticks([])
     return image
+
+
+def principal_plane(points: Array) -> tuple[Array, float]:
+    """Coordinates along the first two principal components, and the share of the variance they hold."""
+    with np.errstate(invalid="ignore"):
+        model = PCA(min(2, *points.shape), random_state=0).fit(points)
+    plane = model.transform(points)
+    held = float(np.nan_to_num(model.explained_variance_ratio_).sum())
+    return np.pad(plane, [(0, 0), (0, 2 - plane.shape[1])]), held
 
 
 def feature_names(model: Any, n_features: int) -> list[str]:

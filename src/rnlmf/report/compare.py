@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from rnlmf.report import pictures
-from rnlmf.report.content import BLUE, GREY, MAX_HEAT_COLUMNS, RED, PageContent, Section, numbers
+from rnlmf.report.content import (
+    BLUE,
+    GREY,
+    MAX_HEAT_COLUMNS,
+    RED,
+    PageContent,
+    Section,
+    chart_text,
+    numbers,
+)
 from rnlmf.report.findings import LARGE, percent
 from rnlmf.typing import Array
 
@@ -75,7 +84,7 @@ def _series(section: Section, page: PageContent) -> None:
         share = percent(page.findings.feature_share[j])
         series.append(
             {
-                "name": page.names[j],
+                "name": chart_text(page.names[j]),
                 "before": numbers(before, 6),
                 "after": numbers(after, 6),
                 "repaired": repaired.tolist(),
@@ -84,7 +93,7 @@ def _series(section: Section, page: PageContent) -> None:
         )
     labels = None
     if page.sample_names is not None:
-        labels = [page.sample_names[i] for i in rows]
+        labels = [chart_text(page.sample_names[i]) for i in rows]
     section.content = {
         "series": series,
         "series_positions": rows.tolist(),
@@ -144,8 +153,8 @@ def _heat_map(section: Section, page: PageContent) -> None:
     }
     trace = {
         "type": "heatmap",
-        "x": [page.names[j] for j in columns],
-        "y": [page.sample_name(int(i)) for i in rows],
+        "x": [chart_text(page.names[j]) for j in columns],
+        "y": [chart_text(page.sample_name(int(i))) for i in rows],
         "colorbar": {"title": {"text": "standard deviations", "side": "right"}, "thickness": 12},
         **maps["before"],
     }

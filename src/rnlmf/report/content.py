@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -79,6 +80,11 @@ class Section:
         """Add a chart."""
         self.charts[id] = {"data": data, "layout": layout}
         self.parts.append({"kind": "chart", "id": id, "alt": alt, "caption": caption, "tall": False})
+
+
+def chart_text(name: str) -> str:
+    """A name as it stands: the charts would take tags in it for links and markup."""
+    return html.escape(name, quote=False)
 
 
 def numbers(values: Any, digits: int = 5) -> Any:

@@ -100,7 +100,7 @@ def write_report(
     )
     text = render(page, title or "What rnlmf found", remarks or [])
     with whole_file(path) as file:
-        file.write_text(text, encoding="utf-8")
+        file.write_text(text, encoding="utf-8", errors="replace")
 
 
 def render(page: PageContent, title: str, remarks: list[str]) -> str:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from rnlmf.plotting.drawing import principal_plane
 from rnlmf.report import pictures
 from rnlmf.report.compare import before_and_after
-from rnlmf.report.content import BLUE, MAX_HEAT_COLUMNS, RED, PageContent, Section, numbers
+from rnlmf.report.content import BLUE, MAX_HEAT_COLUMNS, RED, PageContent, Section, chart_text, numbers
 from rnlmf.report.findings import Findings, innermost_model, percent
 from rnlmf.typing import Array
 
@@ -59,7 +60,7 @@ def where(page: PageContent) -> Section:
             [
                 {
                     "type": "bar",
-                    "x": [page.names[j] for j in features],
+                    "x": [chart_text(page.names[j]) for j in features],
                     "y": numbers(100 * findings.feature_share[features], 4),
                     "marker": {"color": RED},
                     "hovertemplate": "%{x}: %{y:.3g}%<extra></extra>",
@@ -151,7 +152,7 @@ def dictionary(page: PageContent) -> Section:
             {
                 "type": "heatmap",
                 "z": numbers((shown[:, columns] - center) / spread, 3),
-                "x": [page.names[j] for j in columns],
+                "x": [chart_text(page.names[j]) for j in columns],
                 "colorscale": "Viridis",
                 "zmin": -3,
                 "zmax": 3,
@@ -180,13 +181,8 @@ def sample_map(page: PageContent) -> Section:
     points = page.clean if page.embedding is None else page.embedding
     spread = np.where(page.findings.spread > 0.0, page.findings.spread, 1.0)
     unit = spread if points is page.clean and page.image_shape is None else 1.0
-    scaled = (points[rows] - points[rows].mean(axis=0)) / unit
-    if scaled.shape[1] < 2:
-        scaled = np.column_stack([scaled, np.zeros(len(scaled))])
-    left, values, _ = np.linalg.svd(scaled, full_matrices=False)
-    plane = left[:, :2] * values[:2]
-    held = float(np.sum(values[:2] ** 2) / max(np.sum(values**2), np.finfo(float).tiny))
-    names = [page.sample_name(int(i)) for i in rows]
+    plane, held = principal_plane(points[rows] / unit)
+    names = [chart_text(page.sample_name(int(i))) for i in rows]
     common = {"type": "scattergl" if len(rows) > 1000 else "scatter", "mode": "markers"}
     if page.labels is None:
         sizes = page.findings.sample_size[rows]
