@@ -4,7 +4,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from rnlmf import RNLMF
+from rnlmf import RNLMF, RobustDictionaryLearning, RobustPCA
 from rnlmf.conventions import like
 from rnlmf.validation import thread_count
 
@@ -47,3 +47,15 @@ def test_threads_as_joblib_counts_them():
     assert thread_count(None) is None
     assert thread_count(3) == 3
     assert thread_count(-1) >= 1
+
+
+def test_what_a_mask_hides_is_missing(curved):
+    clean, _ = curved
+    hidden = np.zeros(clean.shape, dtype=bool)
+    hidden[::7, 3] = True
+    wrong = np.where(hidden, 1e6, clean)
+    gaps = np.where(hidden, np.nan, clean)
+    masked = RobustPCA().fit_denoise(np.ma.masked_array(wrong, hidden))
+    np.testing.assert_array_equal(masked, RobustPCA().fit_denoise(gaps))
+    with pytest.raises(ValueError, match="NaN"):
+        RobustDictionaryLearning().fit(np.ma.masked_array(wrong, hidden))

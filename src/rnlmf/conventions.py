@@ -26,9 +26,14 @@ def like(X: Any, values: Array) -> Any:
 
 
 def check_samples(estimator: BaseEstimator, X: Any, *, fitting: bool = False) -> Array:
-    """Samples as an array of floats; NaN passes where the estimator's tags say that it may."""
+    """Samples as an array of floats; NaN passes where the estimator's tags say that it may.
+
+    What a masked array hides is missing.
+    """
     if not fitting:
         check_is_fitted(estimator)
+    if np.ma.isMaskedArray(X):
+        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
     allow_nan = estimator.__sklearn_tags__().input_tags.allow_nan
     return validate_data(
         estimator,

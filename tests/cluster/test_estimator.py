@@ -181,6 +181,13 @@ def test_scale_and_shift_carry_over(curves):
         assert clustering_error(model.fit(X).labels_, model.fit(other).labels_) < 0.01
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_extreme_magnitudes(rng, scale):
+    y = np.repeat([0, 1], 30)
+    X = rng.standard_normal((60, 5)) + 10.0 * y[:, None]
+    assert clustering_error(y, RNLMFClustering(2, random_state=0).fit_predict(scale * X)) == 0.0
+
+
 def test_denoises_too(rng):
     X, _ = circles(rng)
     noisy = corrupt_entries(X, 0.03, magnitude=3.0, random_state=0)

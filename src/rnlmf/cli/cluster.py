@@ -10,7 +10,7 @@ import numpy as np
 
 from rnlmf import RNLMF, RNLMFClustering, ScaledRNLMF
 from rnlmf.cli.console import Terminal
-from rnlmf.cli.fitting import clean_and_findings, fit, tell_untouched
+from rnlmf.cli.fitting import clean_and_findings, fit, tell_untouched, write_page
 from rnlmf.cli.options import Fitting, Reading, parameters
 from rnlmf.cluster import default_estimator
 from rnlmf.io import FileError, outputs, read
@@ -58,22 +58,16 @@ def cluster_file(
         if target is not None:
             write_labels(dataset, model.labels_, files.path(target))
         if report is not None:
-            from rnlmf.report import write_report
-
             clean, findings = clean_and_findings(model, dataset)
-            write_report(
+            write_page(
                 files.path(report),
                 model,
-                dataset.values,
-                clean=clean,
-                findings=findings,
-                image_shape=dataset.image_shape,
-                feature_names=dataset.names,
-                sample_names=dataset.sample_names,
+                dataset,
+                clean,
+                findings,
                 labels=model.labels_,
                 embedding=model.embedding_,
                 remarks=sentences,
-                untouched=dataset.untouched,
                 title=f"Clusters of {dataset.path.name}",
             )
     written = {"output": target, "report": report}

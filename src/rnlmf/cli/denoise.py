@@ -8,7 +8,7 @@ from typing import Any
 
 from rnlmf import RNLMF, ScaledRNLMF, load, save
 from rnlmf.cli.console import Terminal
-from rnlmf.cli.fitting import clean_and_findings, fit, tell_untouched
+from rnlmf.cli.fitting import clean_and_findings, fit, tell_untouched, write_page
 from rnlmf.cli.options import Fitting, Reading, Writing, parameters
 from rnlmf.io import Dataset, FileError, outputs, read, write
 from rnlmf.io.dataset import MOTION
@@ -106,20 +106,8 @@ def _finish(model: Any, dataset: Dataset, writing: Writing, terminal: Terminal) 
             about = {"source": dataset.path.name, "kind": dataset.kind}
             save(model, files.path(writing.model), about=about)
         if writing.report is not None:
-            from rnlmf.report import write_report
-
-            write_report(
-                files.path(writing.report),
-                model,
-                dataset.values,
-                clean=clean,
-                findings=findings,
-                image_shape=dataset.image_shape,
-                feature_names=dataset.names,
-                sample_names=dataset.sample_names,
-                untouched=dataset.untouched,
-                title=f"What rnlmf did to {dataset.path.name}",
-            )
+            title = f"What rnlmf did to {dataset.path.name}"
+            write_page(files.path(writing.report), model, dataset, clean, findings, title=title)
     written = {"output": writing.output, "model": writing.model, "report": writing.report}
     paths = {name: str(path) for name, path in written.items() if path is not None}
     facts = {

@@ -47,6 +47,26 @@ def clean_and_findings(model: Any, dataset: Dataset) -> tuple[Array, Findings]:
         raise _one_line(error, dataset.path) from error
 
 
+def write_page(
+    path: Path, model: Any, dataset: Dataset, clean: Array, findings: Findings, **more: Any
+) -> None:
+    """The report on a dataset, with its names and the shape of its images."""
+    from rnlmf.report import write_report
+
+    write_report(
+        path,
+        model,
+        dataset.values,
+        clean=clean,
+        findings=findings,
+        image_shape=dataset.image_shape,
+        feature_names=dataset.names,
+        sample_names=dataset.sample_names,
+        untouched=dataset.untouched,
+        **more,
+    )
+
+
 def _one_line(error: Exception, path: Path) -> FileError:
     """The first line of an error about the content of a file."""
     return FileError(path, str(error).partition("\n")[0])
