@@ -7,13 +7,16 @@ import numpy as np
 from rnlmf.report import pictures
 from rnlmf.report.content import (
     BLUE,
+    DEVIATIONS,
     GREY,
     MAX_HEAT_COLUMNS,
     RED,
     PageContent,
     Section,
     chart_text,
+    heat_map,
     numbers,
+    plotly,
 )
 from rnlmf.report.findings import LARGE, percent
 from rnlmf.typing import Array
@@ -99,26 +102,18 @@ def _series(section: Section, page: PageContent) -> None:
         "series_positions": rows.tolist(),
         "series_labels": labels,
     }
-    section.charts["series"] = {
-        "data": [
-            {"mode": "lines", "name": "before", "line": {"color": GREY, "width": 1}, "opacity": 0.7},
-            {"mode": "lines", "name": "after", "line": {"color": BLUE, "width": 2}},
-            {
-                "mode": "markers",
-                "name": "repaired",
-                "marker": {
-                    "color": RED,
-                    "size": 7,
-                    "symbol": "x-thin",
-                    "line": {"color": RED, "width": 2},
-                },
-            },
+    line = plotly().Scatter
+    cross = {"color": RED, "size": 7, "symbol": "x-thin", "line": {"color": RED, "width": 2}}
+    section.draw(
+        "series",
+        [
+            line(mode="lines", name="before", line={"color": GREY, "width": 1}, opacity=0.7),
+            line(mode="lines", name="after", line={"color": BLUE, "width": 2}),
+            line(mode="markers", name="repaired", marker=cross),
         ],
-        "layout": {
-            "xaxis": {"rangeslider": {"visible": True, "thickness": 0.08}, "nticks": 8},
-            "yaxis": {"fixedrange": False},
-        },
-    }
+        xaxis={"rangeslider": {"visible": True, "thickness": 0.08}, "nticks": 8},
+        yaxis_fixedrange=False,
+    )
     part = "" if len(rows) == len(page.X) else f"{len(rows):,} of {len(page.X):,} samples are shown. "
     choices = [
         f"{page.names[j]} ({percent(page.findings.feature_share[j])} repaired)" for j in features
@@ -140,32 +135,19 @@ def _heat_map(section: Section, page: PageContent) -> None:
     center = np.median(page.clean, axis=0)[columns]
     spread = np.where(page.findings.spread > 0.0, page.findings.spread, 1.0)[columns]
     before, after = ((data[block] - center) / spread for data in (page.X, page.clean))
-    kept = {"zmin": -3, "zmax": 3, "colorscale": "Viridis"}
-    maps = {
-        "before": {"z": numbers(before, 3), **kept},
-        "after": {"z": numbers(after, 3), **kept},
-        "removed": {
-            "z": numbers(before - after, 3),
-            "zmin": -3,
-            "zmax": 3,
-            "colorscale": SIGNED_SCALE,
-        },
+    # What the script puts in place of what is shown first.
+    section.content["heat"] = {
+        "before": {"z": numbers(before, 3), **DEVIATIONS},
+        "after": {"z": numbers(after, 3), **DEVIATIONS},
+        "removed": {"z": numbers(before - after, 3), **DEVIATIONS, "colorscale": SIGNED_SCALE},
     }
-    trace = {
-        "type": "heatmap",
-        "x": [chart_text(page.names[j]) for j in columns],
-        "y": [chart_text(page.sample_name(int(i))) for i in rows],
-        "colorbar": {"title": {"text": "standard deviations", "side": "right"}, "thickness": 12},
-        **maps["before"],
-    }
-    section.content["heat"] = maps
-    section.charts["heat"] = {
-        "data": [trace],
-        "layout": {
-            "xaxis": {"type": "category", "nticks": 30},
-            "yaxis": {"type": "category", "autorange": "reversed", "nticks": 12},
-        },
-    }
+    samples = [chart_text(page.sample_name(int(i))) for i in rows]
+    section.draw(
+        "heat",
+        [heat_map(before, [page.names[j] for j in columns], y=samples)],
+        xaxis={"type": "category", "nticks": 30},
+        yaxis={"type": "category", "autorange": "reversed", "nticks": 12},
+    )
     shown = f"{len(rows):,} of {len(page.X):,} samples, {len(columns)} of {len(page.names)} features"
     section.parts.append(
         {

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from rnlmf.io.dataset import need
 from rnlmf.report.findings import Findings, denoising_part
 from rnlmf.typing import Array
 
 BLUE, RED, GREY = "#3b82c4", "#e4572e", "#8b949e"
 MAX_HEAT_COLUMNS = 60
+DEVIATIONS: dict[str, Any] = {"zmin": -3, "zmax": 3, "colorscale": "Viridis"}
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,32 @@ class Section:
     charts: dict[str, Any] = field(default_factory=dict)
     content: dict[str, Any] = field(default_factory=dict)
 
-    def chart(self, id: str, data: list[Any], layout: dict[str, Any], alt: str, caption: str) -> None:
-        """Add a chart."""
-        self.charts[id] = {"data": data, "layout": layout}
+    def draw(self, id: str, traces: list[Any], **layout: Any) -> None:
+        """A chart of Plotly's traces and layout, for the script."""
+        self.charts[id] = {
+            "data": [trace.to_plotly_json() for trace in traces],
+            "layout": plotly().Layout(**layout).to_plotly_json(),
+        }
+
+    def chart(self, id: str, traces: list[Any], alt: str, caption: str, **layout: Any) -> None:
+        """Add a chart of Plotly's traces and layout."""
+        self.draw(id, traces, **layout)
         self.parts.append({"kind": "chart", "id": id, "alt": alt, "caption": caption, "tall": False})
+
+
+def plotly() -> Any:
+    """Plotly's traces and layouts, which know what a chart may have."""
+    return need("plotly.graph_objects", "cli", "A report")
+
+
+def heat_map(z: Any, names: list[str], **options: Any) -> Any:
+    """Deviations of features, which stand side by side."""
+    return plotly().Heatmap(
+        z=numbers(z, 3),
+        x=[chart_text(name) for name in names],
+        colorbar={"title": {"text": "standard deviations", "side": "right"}, "thickness": 12},
+        **{**DEVIATIONS, **options},
+    )
 
 
 def chart_text(name: str) -> str:

@@ -9,7 +9,17 @@ import numpy as np
 from rnlmf.plotting.drawing import principal_plane
 from rnlmf.report import pictures
 from rnlmf.report.compare import before_and_after
-from rnlmf.report.content import BLUE, MAX_HEAT_COLUMNS, RED, PageContent, Section, chart_text, numbers
+from rnlmf.report.content import (
+    BLUE,
+    MAX_HEAT_COLUMNS,
+    RED,
+    PageContent,
+    Section,
+    chart_text,
+    heat_map,
+    numbers,
+    plotly,
+)
 from rnlmf.report.findings import Findings, innermost_model, percent
 from rnlmf.typing import Array
 
@@ -58,17 +68,17 @@ def where(page: PageContent) -> Section:
         section.chart(
             "by-feature",
             [
-                {
-                    "type": "bar",
-                    "x": [chart_text(page.names[j]) for j in features],
-                    "y": numbers(100 * findings.feature_share[features], 4),
-                    "marker": {"color": RED},
-                    "hovertemplate": "%{x}: %{y:.3g}%<extra></extra>",
-                }
+                plotly().Bar(
+                    x=[chart_text(page.names[j]) for j in features],
+                    y=numbers(100 * findings.feature_share[features], 4),
+                    marker_color=RED,
+                    hovertemplate="%{x}: %{y:.3g}%<extra></extra>",
+                )
             ],
-            {"xaxis": {"type": "category"}, "yaxis": {"title": {"text": "entries repaired, %"}}},
             f"bar chart of repaired entries by feature, {page.names[features[0]]} the most",
             f"Share of entries repaired, by feature (the {len(features)} worst of {len(page.names)}).",
+            xaxis_type="category",
+            yaxis_title_text="entries repaired, %",
         )
     _by_sample(section, findings)
     worst = [i for i in page.removed_order[:TABLE_ROWS] if findings.sample_size[i] > 0.0]
@@ -106,27 +116,21 @@ def _by_sample(section: Section, findings: Findings) -> None:
     section.chart(
         "by-sample",
         [
-            {
-                "type": "bar",
-                "x": x,
-                "y": counts.tolist(),
-                "width": width,
-                "marker": {"color": BLUE},
-                "hovertemplate": "%{x:.3g}" + unit + " repaired: %{y} samples<extra></extra>",
-            }
+            plotly().Bar(
+                x=x,
+                y=counts.tolist(),
+                width=width,
+                marker_color=BLUE,
+                hovertemplate="%{x:.3g}" + unit + " repaired: %{y} samples<extra></extra>",
+            )
         ],
-        {
-            "xaxis": {
-                "title": {"text": f"repaired entries of a sample{', %' if unit else ''}"},
-                **({"dtick": 1} if len(counts) <= 12 else {}),
-            },
-            "yaxis": {
-                "title": {"text": "samples"},
-                **({"type": "log", "dtick": 1} if tall else {}),
-            },
-        },
         "histogram of how much of each sample was repaired",
         "How many samples had how much of them repaired.",
+        xaxis_title_text=f"repaired entries of a sample{', %' if unit else ''}",
+        xaxis_dtick=1 if len(counts) <= 12 else None,
+        yaxis_title_text="samples",
+        yaxis_type="log" if tall else None,
+        yaxis_dtick=1 if tall else None,
     )
 
 
@@ -148,26 +152,11 @@ def dictionary(page: PageContent) -> Section:
     spread = np.where(page.findings.spread > 0.0, page.findings.spread, 1.0)[columns]
     section.chart(
         "atoms",
-        [
-            {
-                "type": "heatmap",
-                "z": numbers((shown[:, columns] - center) / spread, 3),
-                "x": [chart_text(page.names[j]) for j in columns],
-                "colorscale": "Viridis",
-                "zmin": -3,
-                "zmax": 3,
-                "colorbar": {
-                    "title": {"text": "standard deviations", "side": "right"},
-                    "thickness": 12,
-                },
-            }
-        ],
-        {
-            "xaxis": {"type": "category", "nticks": 30},
-            "yaxis": {"title": {"text": "atom"}, "autorange": "reversed"},
-        },
+        [heat_map((shown[:, columns] - center) / spread, [page.names[j] for j in columns])],
         f"heat map of the dictionary, {part}",
         caption + " Deviations from the median of each feature.",
+        xaxis={"type": "category", "nticks": 30},
+        yaxis={"title_text": "atom", "autorange": "reversed"},
     )
     return section
 
@@ -183,7 +172,6 @@ def sample_map(page: PageContent) -> Section:
     unit = spread if points is page.clean and page.image_shape is None else 1.0
     plane, held = principal_plane(points[rows] / unit)
     names = [chart_text(page.sample_name(int(i))) for i in rows]
-    common = {"type": "scattergl" if len(rows) > 1000 else "scatter", "mode": "markers"}
     if page.labels is None:
         sizes = page.findings.sample_size[rows]
         marker = {
@@ -195,7 +183,7 @@ def sample_map(page: PageContent) -> Section:
             "colorscale": [[0, BLUE], [1, RED]],
             "colorbar": {"title": {"text": "removed (rms)", "side": "right"}, "thickness": 12},
         }
-        data = [_points(plane, names, marker, common, "")]
+        data = [_points(plane, names, marker, "", len(rows))]
     else:
         labels = page.labels[rows]
         data = []
@@ -204,19 +192,17 @@ def sample_map(page: PageContent) -> Section:
             colour = CLUSTER_COLOURS[number % len(CLUSTER_COLOURS)]
             marker = {"size": 6, "opacity": 0.8, "color": colour}
             some = [names[i] for i in chosen]
-            data.append(_points(plane[chosen], some, marker, common, f"cluster {label}"))
+            data.append(_points(plane[chosen], some, marker, f"cluster {label}", len(rows)))
     part = "All samples" if len(rows) == len(page.X) else f"{len(rows):,} of {len(page.X):,} samples"
     what = "after cleaning" if page.embedding is None else "in the embedding that was cut into clusters"
     section.chart(
         "map",
         data,
-        {
-            "xaxis": {"title": {"text": "first component"}},
-            "yaxis": {"title": {"text": "second component"}},
-            "showlegend": page.labels is not None,
-        },
         "scatter plot of the samples" + (" by cluster" if page.labels is not None else ""),
         f"{part} {what}, in the plane that holds most of their variance, {percent(held)}.",
+        xaxis_title_text="first component",
+        yaxis_title_text="second component",
+        showlegend=page.labels is not None,
     )
     section.parts[-1]["tall"] = True
     if page.labels is not None:
@@ -241,16 +227,18 @@ def sample_map(page: PageContent) -> Section:
     return section
 
 
-def _points(plane: Array, names: list[str], marker: Any, common: Any, name: str) -> dict[str, Any]:
-    return {
-        **common,
-        "x": numbers(plane[:, 0], 4),
-        "y": numbers(plane[:, 1], 4),
-        "text": names,
-        "name": name,
-        "hovertemplate": "%{text}<extra>" + name + "</extra>",
-        "marker": marker,
-    }
+def _points(plane: Array, names: list[str], marker: Any, name: str, total: int) -> Any:
+    # The browser draws many points faster on the graphics card.
+    kind = plotly().Scattergl if total > 1000 else plotly().Scatter
+    return kind(
+        mode="markers",
+        x=numbers(plane[:, 0], 4),
+        y=numbers(plane[:, 1], 4),
+        text=names,
+        name=name,
+        hovertemplate="%{text}<extra>" + name + "</extra>",
+        marker=marker,
+    )
 
 
 def convergence(page: PageContent) -> Section:
@@ -263,17 +251,18 @@ def convergence(page: PageContent) -> Section:
     section.chart(
         "objective",
         [
-            {
-                "mode": "lines",
-                "x": list(range(1, len(objective) + 1)),
-                "y": numbers(objective, 6),
-                "line": {"color": BLUE, "width": 2},
-                "hovertemplate": "iteration %{x}: %{y}<extra></extra>",
-            }
+            plotly().Scatter(
+                mode="lines",
+                x=list(range(1, len(objective) + 1)),
+                y=numbers(objective, 6),
+                line={"color": BLUE, "width": 2},
+                hovertemplate="iteration %{x}: %{y}<extra></extra>",
+            )
         ],
-        {"xaxis": {"title": {"text": "iteration"}}, "yaxis": {"title": {"text": "objective"}}},
         f"line chart of the objective over {len(objective)} iterations",
         f"The fit took {len(objective)} iterations {ended}.",
+        xaxis_title_text="iteration",
+        yaxis_title_text="objective",
     )
     return section
 
