@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from rnlmf.reproduce import runner, spec
+from rnlmf.reproduce.experiment import Experiment, rows
 from rnlmf.reproduce.problems import PaperProblem
 from rnlmf.reproduce.run import run
-from rnlmf.reproduce.spec import Experiment, rows
 
 SMALL = {"manifolds": 1, "samples": 60, "features": 6}
 ERRORS = Experiment(

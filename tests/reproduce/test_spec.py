@@ -1,6 +1,7 @@
 import pytest
 
 from rnlmf.reproduce import spec
+from rnlmf.reproduce.experiment import trials
 from rnlmf.reproduce.figures import FIGURES
 from rnlmf.reproduce.problems import PaperProblem
 from rnlmf.reproduce.tasks import TASKS
@@ -22,10 +23,10 @@ def test_every_experiment_is_a_table_or_is_drawn():
 
 def test_slow_methods_get_fewer_seeds():
     problem = PaperProblem("coil100", "random")
-    assert spec.trials("RNLMF", problem, spec.TABLE_4, "full", None) == 5
-    assert spec.trials("SSC", problem, spec.TABLE_4, "quick", None) == 0
-    assert spec.trials("RNLMF", PaperProblem("coil20", "random"), spec.TABLE_4, "full", None) == 20
-    assert spec.trials("RNLMF", PaperProblem("coil20", "random"), spec.TABLE_4, "full", 3) == 3
+    assert trials("RNLMF", problem, spec.TABLE_4, "full", None) == 5
+    assert trials("SSC", problem, spec.TABLE_4, "quick", None) == 0
+    assert trials("RNLMF", PaperProblem("coil20", "random"), spec.TABLE_4, "full", None) == 20
+    assert trials("RNLMF", PaperProblem("coil20", "random"), spec.TABLE_4, "full", 3) == 3
 
 
 def test_methods_that_the_library_does_not_have_are_left_out():

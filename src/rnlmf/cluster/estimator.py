@@ -90,8 +90,8 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         None: where the eigenvalues of the graph fall most, at most 50; see `n_clusters_confidence_`.
     estimator : RNLMF, ScaledRNLMF or None
         The factorization that gives the codes: it has ``fit``, ``transform`` and ``denoise``. A
-        `random_state` of None is drawn from that of the clustering. None: :func:`default_estimator`,
-        which has settings that suit clusters and chooses nothing by held-out entries.
+        `random_state` of None is drawn from that of the clustering. None:
+        :func:`rnlmf.cluster.default_estimator`, whose settings suit clusters and need no search.
     n_neighbors : int
         ``kappa``, the largest affinities of a sample that are kept.
     link_by : {"shared-neighbors", "neighbors"}

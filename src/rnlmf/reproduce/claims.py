@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rnlmf.reproduce import spec
+from rnlmf.reproduce.experiment import Experiment, Row
 from rnlmf.reproduce.results import Results, paper_value
-from rnlmf.reproduce.spec import Experiment, Row
 from rnlmf.reproduce.tracks import MODES
 
 

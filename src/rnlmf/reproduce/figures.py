@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rnlmf.reproduce import spec
+from rnlmf.reproduce.experiment import Experiment
 from rnlmf.reproduce.results import Results
-from rnlmf.reproduce.spec import Experiment
 from rnlmf.typing import Array
 
 # Momentum is zero in the first iterations.

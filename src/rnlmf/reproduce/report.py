@@ -15,9 +15,9 @@ import rnlmf
 from rnlmf.io.atomic import outputs
 from rnlmf.reproduce import tables
 from rnlmf.reproduce.claims import all_claims
+from rnlmf.reproduce.experiment import Experiment
 from rnlmf.reproduce.figures import FIGURES
 from rnlmf.reproduce.results import Results
-from rnlmf.reproduce.spec import Experiment
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "matplotlib")
 STYLE = (

@@ -11,9 +11,9 @@ import numpy as np
 
 from rnlmf.reproduce.cells import Cell
 from rnlmf.reproduce.choice import Point
+from rnlmf.reproduce.experiment import Experiment, Row
 from rnlmf.reproduce.paper import paper_values
 from rnlmf.reproduce.runner import Store
-from rnlmf.reproduce.spec import Experiment, Row
 from rnlmf.reproduce.tracks import Track
 from rnlmf.typing import Array
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rnlmf.reproduce.experiment import Experiment
 from rnlmf.reproduce.methods import METHODS
 from rnlmf.reproduce.paper import COMPLEXITIES
 from rnlmf.reproduce.results import Results, Summary, paper_value
-from rnlmf.reproduce.spec import Experiment
 
 EMPTY = "-"
 

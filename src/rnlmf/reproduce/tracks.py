@@ -8,9 +8,9 @@ from typing import Any
 
 from rnlmf.reproduce.cells import Cell, Outcome
 from rnlmf.reproduce.choice import Point, best_point, next_points, point
+from rnlmf.reproduce.experiment import QUICK_SEEDS, Experiment, Row, trials
 from rnlmf.reproduce.grids import Candidates, Grid
 from rnlmf.reproduce.methods import METHODS
-from rnlmf.reproduce.spec import QUICK_SEEDS, Experiment, Row, trials
 from rnlmf.reproduce.tasks import TASKS
 
 MODES = ("paper", "auto")
