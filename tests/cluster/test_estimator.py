@@ -174,6 +174,16 @@ def test_large_data_take_landmarks_and_a_part_of_the_samples(curves, monkeypatch
     )
 
 
+def test_as_many_fit_samples_as_there_are_is_all_of_them(curves):
+    X, _ = curves
+    whole, all_of_them, part = (
+        RNLMFClustering(3, fit_samples=count, random_state=0).fit(X).estimator_.components_
+        for count in (None, len(X), len(X) - 1)
+    )
+    np.testing.assert_array_equal(whole, all_of_them)
+    assert not np.array_equal(whole, part)
+
+
 def test_scale_and_shift_carry_over(curves):
     X, _ = curves
     model = RNLMFClustering(3, random_state=0)

@@ -71,6 +71,12 @@ def test_quoted_numbers_stay_quoted_when_repaired(tmp_path):
     assert (tmp_path / "out.csv").read_text().splitlines()[3] == '"3.2",4.0'
 
 
+def test_a_delimiter_that_is_given_is_not_questioned(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text("a;b\n1.5\n2.5\n9.5\n")
+    assert io.read(path, delimiter=",").names == ["a;b"]
+
+
 def test_another_delimiter_quotes_what_needs_it(tmp_path):
     path = tmp_path / "in.tsv"
     path.write_text("id, x\ta\nu, v\t1.5\nw\t2.5\nz\t9.5\n")
