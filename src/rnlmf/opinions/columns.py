@@ -1,0 +1,120 @@
+"""Units in which the columns of a table can be compared, whatever is wrong in some of their cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm
+
+from rnlmf.typing import Array
+
+# A spread comes from the outer quantiles: a column that mostly rests (a gyroscope) has quartiles that
+# say nothing of its movements. It is bounded by the quartiles, should a tenth of the cells be absurd.
+OUTER, QUARTILE, LAST = 0.05, 0.25, 0.01
+MOST_OVER_QUARTILES = 100.0
+# So many spreads away no value has a say in anything; what it is itself is judged later.
+WILD = 50.0
+# A column with more such values than this has a shape of its own, and none of them is absurd.
+MOST_WILD = 0.05
+# Beyond this nothing more is to be learned from a number, and squares must not overflow.
+LARGEST = 1e6
+# A value that returns to the letter in this share of the cells, ten times as often as its neighbours
+# on the scale, is a state of the sensor or a code (saturation, "nobody there"), not a random error.
+COMMON_SHARE = 0.01
+COMMON_FACTOR = 10.0
+COMMON_NEIGHBOURS = 5
+
+
+def _spread(X: Array, q: float) -> Array:
+    """Standard deviation by the distance of two quantiles, as the normal distribution has it."""
+    low, high = np.nanquantile(X, (q, 1.0 - q), axis=0)
+    width: Array = (high / 2.0 - low / 2.0) / norm.ppf(1.0 - q)
+    return width
+
+
+def _resolution(values: Array) -> float:
+    """Step of a quantised column: the usual gap between values that occur more than once, else 0."""
+    distinct, counts = np.unique(values, return_counts=True)
+    repeated = counts > 1
+    if counts[repeated].sum() <= 0.5 * counts.sum() or repeated.sum() < 2:
+        return 0.0
+    gaps, counts = np.diff(distinct[repeated]), counts[repeated]
+    weights = np.minimum(counts[1:], counts[:-1])
+    order = np.argsort(gaps)
+    middle = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2.0)
+    return float(gaps[order][middle])
+
+
+def _common_values(values: Array) -> Array:
+    distinct, counts = np.unique(values, return_counts=True)
+    often = np.flatnonzero(counts >= max(COMMON_SHARE * len(values), 5.0))
+    found = []
+    for i in often:
+        around = np.r_[
+            counts[max(i - COMMON_NEIGHBOURS, 0) : i], counts[i + 1 : i + 1 + COMMON_NEIGHBOURS]
+        ]
+        if not len(around) or counts[i] >= COMMON_FACTOR * np.median(around):
+            found.append(distinct[i])
+    return np.array(found, dtype=float)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Centre, spread and resolution of every column, and the values that return again and again."""
+
+    center: Array
+    spread: Array
+    resolution: Array
+    common: tuple[Array, ...]
+    wild: Array
+
+    @classmethod
+    def of(cls, X: Array) -> Columns:
+        """From data with NaN for missing values; every column has some value."""
+        X = X.astype(np.float64)
+        center = np.nanmedian(X, axis=0)
+        quartile, outer = _spread(X, QUARTILE), _spread(X, OUTER)
+        spread = np.where(quartile > 0.0, np.minimum(outer, MOST_OVER_QUARTILES * quartile), outer)
+        spread = np.where(spread > 0.0, spread, _spread(X, LAST))
+        with np.errstate(over="ignore"):
+            deviation = np.nanmean(np.abs(X - center), axis=0)
+        spread = np.where(spread > 0.0, spread, deviation)
+        spread = np.where((spread > 0.0) & np.isfinite(spread), spread, 1.0)
+        known = [column[~np.isnan(column)] for column in X.T]
+        resolution = np.array([_resolution(values) for values in known]) / spread
+        with np.errstate(over="ignore"):
+            far = np.abs((X - center) / spread) > WILD
+        wild = np.mean(far, axis=0) <= MOST_WILD
+        return cls(center, spread, resolution, tuple(_common_values(v) for v in known), wild)
+
+    def scaled(self, X: Array) -> Array:
+        """Deviations from the centre in spreads; NaN where no value is."""
+        with np.errstate(over="ignore"):
+            Z: Array = (X.astype(np.float64) - self.center) / self.spread
+        return np.clip(Z, -LARGEST, LARGEST)
+
+    def to_data(self, Z: Array) -> Array:
+        """Values from deviations."""
+        X: Array = Z * self.spread + self.center
+        return X
+
+    def absurd(self, Z: Array) -> Array:
+        """Cells beyond any plausible range."""
+        far: Array = (np.abs(Z) > WILD) & self.wild
+        return far
+
+    def recurring(self, X: Array, Z: Array) -> Array:
+        """Cells with a value that returns again and again, within the plausible range."""
+        found = np.zeros(X.shape, dtype=bool)
+        for j, values in enumerate(self.common):
+            if len(values):
+                found[:, j] = np.isin(X[:, j], values)
+        return found & ~self.absurd(Z)
+
+
+def canonical_order(Z: Array) -> Array:
+    """An order of the rows that does not depend on the order in which they came."""
+    weights = np.random.RandomState(0).standard_normal(Z.shape[1])
+    order: Array = np.argsort(np.nan_to_num(Z) @ weights, kind="stable")
+    return order

@@ -1,0 +1,113 @@
+"""What a cell should be by the other cells of its row, if columns depend on each other linearly.
+
+With ``P`` the inverse of the columns' covariance, restricted to the cells of a row that are not hidden,
+a cell's prediction from all others is ``z_j - (P z)_j / P_jj`` with variance ``1 / P_jj``: every cell is
+left out in one stroke. Hidden cells ``M`` are taken out of a precision matrix by a Schur complement,
+``P_OO - P_OM P_MM^-1 P_MO``, and have the prediction ``-P_MM^-1 P_MO z_O`` themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnlmf.typing import Array
+
+# No cell pulls with more than so many spreads.
+LARGEST_PULL = 8.0
+RIDGES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+# Ridge while the covariance is learned from rows with gaps, and how often gaps are filled anew.
+FIRST_RIDGE = 1e-3
+FILLINGS = 2
+CHUNK_CELLS = 1 << 22
+
+
+def _patterns(hidden: Array) -> Iterator[tuple[Array, Array]]:
+    """Rows and the columns hidden in them, in chunks of rows that have equally many."""
+    counts = hidden.sum(axis=1)
+    for count in np.unique(counts[counts > 0]):
+        rows = np.flatnonzero(counts == count)
+        columns = np.nonzero(hidden[rows])[1].reshape(len(rows), count)
+        step = max(1, CHUNK_CELLS // (int(count) * hidden.shape[1]))
+        for first in range(0, len(rows), step):
+            yield rows[first : first + step], columns[first : first + step]
+
+
+def _fill(A: Array, hidden: Array, P: Array) -> tuple[Array, Array]:
+    """Conditional means for hidden cells, and the sum of their conditional covariances."""
+    filled, m = A.copy(), A.shape[1]
+    covariance = np.zeros((m, m))
+    pull = A @ P
+    for rows, columns in _patterns(hidden):
+        inverse = np.linalg.inv(P[columns[:, :, None], columns[:, None, :]])
+        np.add.at(covariance, (columns[:, :, None], columns[:, None, :]), inverse)
+        asked = np.take_along_axis(pull[rows], columns, axis=1)
+        filled[rows[:, None], columns] = -np.einsum("bij,bj->bi", inverse, asked)
+    return filled, covariance
+
+
+@dataclass(frozen=True)
+class LinearOpinion:
+    """Mean, scale and precision of the columns."""
+
+    mean: Array
+    scale: Array
+    precision: Array
+
+    @classmethod
+    def learn(cls, Z: Array, hidden: Array, order: Array) -> LinearOpinion:
+        """From rows with hidden cells; the ridge is the one that predicts the other half of rows best."""
+        V = np.clip(Z, -LARGEST_PULL, LARGEST_PULL)
+        known = (~hidden).astype(float)
+        total = np.maximum(known.sum(axis=0), 1.0)
+        mean = np.where(hidden, 0.0, V).sum(axis=0) / total
+        A = np.where(hidden, 0.0, V - mean)
+        scale = np.sqrt((A**2).sum(axis=0) / total)
+        scale = np.where(scale > 0.0, scale, 1.0)
+        A /= scale
+        R = A.T @ A / np.maximum(known.T @ known, 1.0)
+        values, vectors = np.linalg.eigh(R)
+        R = (vectors * np.maximum(values, FIRST_RIDGE)) @ vectors.T
+        identity = np.eye(len(R))
+        for _ in range(FILLINGS):
+            filled, covariance = _fill(A, hidden, np.linalg.inv(R))
+            R = (filled.T @ filled + covariance) / len(A) + FIRST_RIDGE * identity
+        R -= FIRST_RIDGE * identity
+        half = np.zeros(len(A), dtype=bool)
+        half[order[::2]] = True
+
+        def loss(ridge: float) -> float:
+            total = 0.0
+            for part in (half, ~half):
+                own = (filled[part].T @ filled[part] + covariance * part.mean()) / max(part.sum(), 1)
+                P = np.linalg.inv(own + ridge * identity)
+                residuals = np.abs(filled[~part] @ P) / np.diag(P)
+                total += float(np.mean(np.log(np.median(residuals, axis=0) + 1e-9)))
+            return total
+
+        ridge = min(RIDGES, key=loss)
+        return cls(mean, scale, np.linalg.inv(R + ridge * identity))
+
+    def predict(self, Z: Array, hidden: Array) -> tuple[Array, Array]:
+        """Every cell from the cells of its row that are not hidden, itself left out; and its deviation."""
+        V = np.clip(Z, -LARGEST_PULL, LARGEST_PULL)
+        A = np.where(hidden, 0.0, V - self.mean) / self.scale
+        P = self.precision
+        pull = A @ P
+        prediction = A - pull / np.diag(P)
+        variance = np.broadcast_to(1.0 / np.diag(P), A.shape).copy()
+        for rows, columns in _patterns(hidden):
+            inverse = np.linalg.inv(P[columns[:, :, None], columns[:, None, :]])
+            G = P[columns]
+            T = inverse @ G
+            asked = np.take_along_axis(pull[rows], columns, axis=1)
+            own = pull[rows] - np.einsum("bkm,bk->bm", T, asked)
+            diagonal = np.maximum(np.diag(P) - np.einsum("bkm,bkm->bm", G, T), 1e-12)
+            prediction[rows] = A[rows] - own / diagonal
+            variance[rows] = 1.0 / diagonal
+            prediction[rows[:, None], columns] = -np.einsum("bij,bj->bi", inverse, asked)
+            variance[rows[:, None], columns] = np.diagonal(inverse, axis1=1, axis2=2)
+        deviation = np.sqrt(np.maximum(variance, 0.0)) * self.scale
+        return prediction * self.scale + self.mean, deviation

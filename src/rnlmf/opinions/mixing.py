@@ -1,0 +1,137 @@
+"""How far an opinion is to be believed: shares of several, and a scale for every single cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from rnlmf.typing import Array
+
+# Shares are found by least squares with weights between absolute and squared errors: as absolute
+# errors beyond this many deviations, hardly counted beyond the second.
+SMALL, GROSS = 0.3, 6.0
+STEPS = 6
+# Residuals are calibrated at this quantile: a median may be exactly zero (a sensor at rest), higher
+# ones feel the errors that were not yet found. The number is the normal distribution's.
+QUANTILE, NORMAL_QUANTILE = 0.7, 1.0364
+# Logarithms of residuals start here, in typical residuals.
+LEAST = 0.1
+# A column's own dependence on the features counts from so many cells on.
+OWN_CELLS = 100.0
+
+
+def typical(residual: Array, used: Array, resolution: Array) -> Array:
+    """Typical size of the residuals of every column; not less than the column's resolution."""
+    sizes = np.where(used, np.abs(residual), np.nan)
+    some = used.any(axis=0)
+    size = np.full(residual.shape[1], 1.0)
+    if some.any():
+        middle, upper = np.nanquantile(sizes[:, some], (0.5, 0.8), axis=0)
+        size[some] = np.maximum(1.4826 * middle, upper / 4.0)
+    return np.maximum(size, np.maximum(resolution, 1e-6))
+
+
+def logarithm(sizes: Array, unit: Array) -> Array:
+    """Logarithm of sizes in units of the typical one, bounded below."""
+    return np.log(sizes / unit + LEAST)
+
+
+def of_row(residual: Array, used: Array, unit: Array) -> Array:
+    """Mean logarithm of the other residuals of the row: some rows are hard to predict altogether."""
+    logs = np.where(used, logarithm(np.minimum(np.abs(residual), 1e3 * unit), unit), 0.0)
+    others = used.sum(axis=1, keepdims=True) - used
+    mean: Array = (logs.sum(axis=1, keepdims=True) - logs) / np.maximum(others, 1)
+    return mean
+
+
+def shares(Z: Array, used: Array, predictions: Array, scale: Array | None = None) -> Array:
+    """Shares, none negative, of the predictions (K, n, m) that together predict a column best: (K, m)."""
+    count, _, m = predictions.shape
+    weights = np.zeros((count, m))
+    weights[0] = 1.0
+    for j in range(m):
+        rows = used[:, j]
+        if rows.sum() < 3 * count:
+            continue
+        unit = np.ones(int(rows.sum())) if scale is None else scale[rows, j]
+        A, y = predictions[:, rows, j].T / unit[:, None], Z[rows, j] / unit
+        w = np.eye(count)[np.argmin(np.median(np.abs(y[:, None] - A), axis=0))]
+        for _ in range(STEPS):
+            r = np.abs(y - A @ w)
+            size = max(1.4826 * float(np.median(r)), float(np.quantile(r, 0.8)) / 4.0) + 1e-9
+            a = r / size
+            u = 1.0 / np.maximum(a, SMALL)
+            u = np.where(a > GROSS, u * (GROSS / np.maximum(a, GROSS)) ** 2, u)
+            root = np.sqrt(u)
+            w, _ = nnls(A * root[:, None], y * root)
+        weights[:, j] = w
+    return weights
+
+
+def combine(weights: Array, predictions: Array) -> Array:
+    """The mixture of predictions."""
+    mixture: Array = np.einsum("km,knm->nm", weights, predictions)
+    return mixture
+
+
+@dataclass(frozen=True)
+class ScaleModel:
+    """Size of a residual from features of the cell: log-linear, each column with slopes of its own.
+
+    An entry is judged by how much it is off *compared with others that are predicted equally badly*.
+    """
+
+    unit: Array
+    center: Array
+    width: Array
+    slopes: Array
+    factor: Array
+    resolution: Array
+
+    @classmethod
+    def learn(cls, residual: Array, used: Array, features: Array, resolution: Array) -> ScaleModel:
+        """From the residuals of the cells that are `used`, and features (F, n, m)."""
+        count, _, m = features.shape
+        unit = typical(residual, used, resolution)
+        y = logarithm(np.abs(residual), unit)
+        G = np.moveaxis(features, 0, -1)
+        center, width = G[used].mean(axis=0), G[used].std(axis=0) + 1e-9
+        G = (G - center) / width
+        pooled = _robust_slopes(G[used], y[used], 1e-3 * used.sum(), np.zeros(count))
+        slopes = np.empty((count, m))
+        for j in range(m):
+            rows = used[:, j]
+            slopes[:, j] = _robust_slopes(G[rows, j], y[rows, j], OWN_CELLS, pooled)
+        model = cls(unit, center, width, slopes, np.ones(m), resolution)
+        relative = np.where(used, np.abs(residual) / model.predict(features), np.nan)
+        factor = np.ones(m)
+        some = used.any(axis=0)
+        factor[some] = np.nanquantile(relative[:, some], QUANTILE, axis=0) / NORMAL_QUANTILE
+        return cls(unit, center, width, slopes, np.maximum(factor, 1e-3), resolution)
+
+    def predict(self, features: Array) -> Array:
+        """Scale of every cell's residual."""
+        G = (np.moveaxis(features, 0, -1) - self.center) / self.width
+        exponent = np.clip(np.einsum("nmf,fm->nm", G, self.slopes), -30.0, 30.0)
+        scale: Array = self.unit * np.exp(exponent) * self.factor
+        return np.maximum(scale, np.maximum(self.resolution, 1e-9))
+
+
+def _robust_slopes(G: Array, y: Array, ridge: float, prior: Array) -> Array:
+    """Slopes of a linear regression with an intercept, drawn to the `prior`, by Huber's weights."""
+    if len(y) < 3:
+        return prior
+    slopes, weights = prior, np.ones(len(y))
+    for _ in range(4):
+        total = weights.sum()
+        mean, level = weights @ G / total, weights @ y / total
+        C = G - mean
+        rest = y - level - C @ prior
+        H = (C * weights[:, None]).T @ C + ridge * np.eye(len(prior))
+        slopes = prior + np.linalg.solve(H, (C * weights[:, None]).T @ rest)
+        error = np.abs(y - level - C @ slopes)
+        size = 1.4826 * float(np.median(error)) + 1e-9
+        weights = np.minimum(1.0, 2.0 * size / np.maximum(error, 1e-12))
+    return slopes

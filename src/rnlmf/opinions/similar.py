@@ -1,0 +1,79 @@
+"""What a cell should be by the most similar rows: nearest samples over the cells that are not asked about.
+
+Columns are asked about in a few groups; while a group is asked about, none of its cells counts. Averages
+over similar samples are the idea of non-local means (Buades, Coll and Morel 2005).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnlmf.typing import Array
+
+# More neighbours blur, fewer repeat each other's errors: a choice.
+NEIGHBOURS = 10
+GROUPS = 8
+REFERENCE_ROWS = 2000
+# No cell makes two rows more different than so many spreads.
+LARGEST_DIFFERENCE = 5.0
+CHUNK_CELLS = 1 << 22
+
+
+@dataclass(frozen=True)
+class SimilarRows:
+    """Rows to be similar to, without their hidden cells, and the groups of columns."""
+
+    rows: Array
+    hidden: Array
+    groups: Array
+
+    @classmethod
+    def learn(cls, filled: Array, hidden: Array, order: Array) -> SimilarRows:
+        """Some of the rows, spread evenly over an `order` of them."""
+        n, m = filled.shape
+        chosen = order[:: -(-n // REFERENCE_ROWS)]
+        groups = np.random.RandomState(0).permutation(m) % min(GROUPS, m)
+        return cls(filled[chosen], hidden[chosen], groups)
+
+    def predict(self, filled: Array, hidden: Array) -> tuple[Array, Array]:
+        """Weighted means of the most similar rows, and how much these differ."""
+        prediction, spread = np.empty(filled.shape), np.empty(filled.shape)
+        step = max(1, CHUNK_CELLS // max(len(self.rows), 1))
+        for first in range(0, len(filled), step):
+            part = slice(first, first + step)
+            self._predict(filled[part], hidden[part], prediction[part], spread[part])
+        return prediction, spread
+
+    def _predict(self, filled: Array, hidden: Array, prediction: Array, spread: Array) -> None:
+        Z = np.clip(filled, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE)
+        R = np.clip(self.rows, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE)
+        same = _itself(filled, self.rows)
+        count = min(NEIGHBOURS, len(R) - 1)
+        if count < 1:
+            prediction[...], spread[...] = 0.0, 1.0
+            return
+        for group in np.unique(self.groups):
+            asked = self.groups == group
+            known = (~hidden & ~asked).astype(float)
+            A = Z * known
+            distances = (A**2).sum(axis=1, keepdims=True) - 2.0 * A @ R.T + known @ (R**2).T
+            np.maximum(distances, 0.0, out=distances)
+            rows = np.flatnonzero(same >= 0)
+            distances[rows, same[rows]] = np.inf
+            nearest = np.argpartition(distances, count - 1, axis=1)[:, :count]
+            near = np.take_along_axis(distances, nearest, axis=1)
+            weights = 1.0 / (near + 0.1 * near.mean(axis=1, keepdims=True) + 1e-9)
+            weights = weights[:, :, None] * (~self.hidden[nearest][:, :, asked] + 1e-6)
+            values = self.rows[nearest][:, :, asked]
+            total = weights.sum(axis=1)
+            mean = (weights * values).sum(axis=1) / total
+            prediction[:, asked] = mean
+            spread[:, asked] = np.sqrt((weights * (values - mean[:, None]) ** 2).sum(axis=1) / total)
+
+
+def _itself(rows: Array, reference: Array) -> Array:
+    """Index of one row of the reference that equals a row to the bit, or -1: no row is its own witness."""
+    places = {row.tobytes(): i for i, row in enumerate(np.ascontiguousarray(reference))}
+    return np.array([places.get(row.tobytes(), -1) for row in np.ascontiguousarray(rows)])

@@ -1,0 +1,164 @@
+"""What a cell should be by its neighbours in time, near ones and far ones.
+
+Near neighbours give four predictions of different smoothness. Their uncertainty is local: between two
+neighbours that disagree, nobody can say what is right. Far neighbours (beyond any short burst of errors)
+say how well one would predict without looking at what is near; see :class:`Surroundings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from scipy.ndimage import maximum_filter1d, median_filter, uniform_filter1d
+
+from rnlmf.typing import Array
+
+# Rows in the running means.
+MEANS = (5, 11)
+# A cubic through four neighbours that span more rows than this is a guess.
+LONGEST_CUBIC = 10
+# Far neighbours: beyond so many rows, and so many of them.
+FAR, FAR_WIDTH = 10, 9
+# First suspicion, before anything is learned: beyond so many running deviations of a running median.
+MEDIAN_ROWS, DEVIATION_ROWS, SUSPICIOUS = 7, 31, 6.0
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Rows in order: where one sequence ends and the next begins, and the times of rows."""
+
+    starts: tuple[int, ...]
+    times: Array
+
+    @classmethod
+    def of(cls, n: int, groups: Array | None = None, times: Array | None = None) -> Sequence:
+        """Rows of a group follow each other; without times they are evenly spaced."""
+        breaks = [] if groups is None else list(np.flatnonzero(groups[1:] != groups[:-1]) + 1)
+        steps = np.arange(n, dtype=float) if times is None else np.asarray(times, dtype=float)
+        return cls((0, *(int(b) for b in breaks)), steps)
+
+    def apply(self, function: Callable[[slice], Array], shape: tuple[int, int]) -> Array:
+        """What `function` says of every sequence, one below the other."""
+        out = np.empty(shape)
+        for first, last in zip(self.starts, (*self.starts[1:], len(self.times)), strict=True):
+            out[first:last] = function(slice(first, last))
+        return out
+
+    def smooth(self, values: Array, width: int) -> Array:
+        """Running medians."""
+        return self.apply(
+            lambda rows: median_filter(values[rows], size=(width, 1), mode="nearest"), values.shape
+        )
+
+    def largest(self, values: Array, width: int) -> Array:
+        """Running maxima."""
+        return self.apply(
+            lambda rows: maximum_filter1d(values[rows], width, axis=0, mode="nearest"), values.shape
+        )
+
+    def suspicious(self, Z: Array, resolution: Array) -> Array:
+        """Cells far from the running median of their column, by its running deviation."""
+        V = np.nan_to_num(Z)
+        distance = np.abs(V - self.smooth(V, MEDIAN_ROWS))
+        usual = np.maximum(0.3 * np.median(distance, axis=0), np.maximum(resolution, 1e-9))
+        deviation = 1.4826 * np.maximum(self.smooth(distance, DEVIATION_ROWS), usual)
+        found: Array = distance > SUSPICIOUS * deviation
+        return found
+
+    def near(self, Z: Array, hidden: Array) -> Surroundings:
+        """Predictions from the nearest cells in time that are not hidden, itself left out."""
+        parts = []
+        for first, last in zip(self.starts, (*self.starts[1:], len(self.times)), strict=True):
+            parts.append(_near(Z[first:last], hidden[first:last], self.times[first:last]))
+        return Surroundings(
+            **{
+                f.name: np.concatenate([getattr(p, f.name) for p in parts], axis=-2)
+                for f in fields(Surroundings)
+            }
+        )
+
+    def far(self, Z: Array, hidden: Array) -> Array:
+        """Mean of the medians of some cells beyond `FAR` rows on either side; 0 without any."""
+        return self.apply(lambda rows: _far(Z[rows], hidden[rows]), Z.shape)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Near predictions (one below the other), disagreement of the neighbours, and how far they are."""
+
+    predictions: Array
+    gap: Array
+    distance: Array
+
+
+def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:
+    n, m = Z.shape
+    rows, columns, known = np.arange(n)[:, None], np.arange(m)[None, :], ~hidden
+    V = np.where(hidden, 0.0, Z)
+
+    def before(shifted: Array) -> Array:
+        latest = np.maximum.accumulate(np.where(known, rows, -1), axis=0)
+        latest = np.vstack([np.full((1, m), -1), latest])
+        return np.where(shifted >= 0, latest[np.maximum(shifted, 0), columns], -1)
+
+    def after(shifted: Array) -> Array:
+        next_ = np.minimum.accumulate(np.where(known, rows, n)[::-1], axis=0)[::-1]
+        next_ = np.vstack([next_, np.full((1, m), n)])
+        return np.where(shifted < n, next_[np.minimum(shifted, n - 1) + 1, columns], n)
+
+    L1 = before(np.broadcast_to(rows, (n, m)))
+    L2 = before(L1)
+    R1 = after(np.broadcast_to(rows, (n, m)))
+    R2 = after(R1)
+    left, right = L1 >= 0, R1 < n
+
+    def value(index: Array) -> Array:
+        return V[np.clip(index, 0, n - 1), columns]
+
+    def offset(index: Array) -> Array:
+        steps: Array = times[np.clip(index, 0, n - 1)] - times[:, None]
+        return steps
+
+    zl, zr, dl, dr = value(L1), value(R1), -offset(L1), offset(R1)
+    span = np.where(dl + dr > 0.0, dl + dr, 1.0)
+    line = np.where(left & right, (zl * dr + zr * dl) / span, np.where(left, zl, np.where(right, zr, 0)))
+    points = [offset(i) for i in (L2, L1, R1, R2)]
+    values = [value(i) for i in (L2, L1, R1, R2)]
+    cubic = np.zeros((n, m))
+    for a in range(4):
+        weight = np.ones((n, m))
+        for b in range(4):
+            if a != b:
+                apart = points[a] - points[b]
+                weight *= -points[b] / np.where(apart == 0.0, 1.0, apart)
+        cubic += weight * values[a]
+    whole = (L2 >= 0) & (R2 < n) & (R2 - L2 <= LONGEST_CUBIC)
+    predictions = [line, np.where(whole, cubic, line)]
+    for width in MEANS:
+        total = uniform_filter1d(V, width, axis=0, mode="constant") * width - V
+        count = uniform_filter1d(known.astype(float), width, axis=0, mode="constant") * width - known
+        predictions.append(np.where(count > 0.5, total / np.maximum(count, 0.5), line))
+    gap = np.where(left & right, np.abs(zl - zr), np.nan)
+    usual = np.nanmedian(gap, axis=0) if np.any(~np.isnan(gap)) else np.zeros(m)
+    gap = np.where(np.isnan(gap), np.nan_to_num(usual), gap)
+    step = float(np.median(np.diff(times))) if n > 1 else 1.0
+    distance = np.where(left & right, dl + dr, 2.0 * np.maximum(dl * left, dr * right)) / (step or 1.0)
+    return Surroundings(np.stack(predictions), gap, np.log(np.maximum(distance, 1.0) / 2.0))
+
+
+def _far(Z: Array, hidden: Array) -> Array:
+    n, m = Z.shape
+    margin = np.full((FAR + FAR_WIDTH, m), np.nan)
+    V = np.vstack([margin, np.where(hidden, np.nan, Z), margin])
+    windows = sliding_window_view(V, FAR_WIDTH, axis=0)
+    counted = np.sum(~np.isnan(windows), axis=-1)
+    medians = np.full(counted.shape, np.nan)
+    some = counted > 0
+    medians[some] = np.nanmedian(windows[some], axis=-1)
+    sides = np.stack([medians[:n], medians[2 * FAR + FAR_WIDTH + 1 :][:n]])
+    there = ~np.isnan(sides)
+    mean: Array = np.where(there, sides, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    return mean

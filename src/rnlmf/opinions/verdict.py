@@ -1,0 +1,145 @@
+"""The probability that a cell is wrong.
+
+A right cell is one that some witness accounts for. Witness ``k`` predicts ``p_k`` with scale ``s_k``, and a
+right cell ``z`` of a column has the density
+
+    f_0(z) = sum_k omega_k t_nu((z - p_k) / s_k) / s_k,
+
+Student's, because no scale is known exactly; the witnesses' credibility ``omega`` is learned. A wrong cell has
+the broad normal density ``f_1`` about the first witness, with deviation ``tau``. Then
+
+    P(wrong) = pi f_1 / (pi f_1 + (1 - pi) f_0),
+
+with ``nu``, ``omega``, ``pi`` and ``tau`` of greatest likelihood by expectation-maximisation (Dempster, Laird and
+Rubin 1977). A column in which the second component does not pay for its parameters (by the Bayesian
+information criterion, twice over) has no wrong cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+from scipy.stats import t as student
+
+from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
+from rnlmf.typing import Array
+
+FREEDOMS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0)
+STEPS = 20
+# Errors are gross: at least the column's spread. No more than this share of a column is wrong.
+LEAST_ERROR, LARGEST_ERROR = 1.0, 50.0
+MOST_WRONG = 0.4
+FEWEST_CELLS = 20
+# Beyond so many deviations all errors are as likely: an absurd value is not less wrong for being absurd.
+FARTHEST = 4.0
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A prediction of every cell, and its scale; an infinite scale is no testimony."""
+
+    prediction: Array
+    scale: Array
+
+
+def _density(relative: Array, freedom: float) -> Array:
+    constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(freedom * np.pi)
+    density: Array = np.exp(constant - (freedom + 1) / 2 * np.log1p(relative * relative / freedom))
+    return density
+
+
+def _right(z: Array, p: Array, s: Array, freedom: float) -> Array:
+    """Density of every witness, (K, n); scales are calibrated at a quantile of the normal."""
+    stretch = float(student.ppf((1.0 + QUANTILE) / 2.0, freedom)) / NORMAL_QUANTILE
+    told = np.isfinite(s)
+    scale = np.where(told, s, 1.0) / stretch
+    with np.errstate(over="ignore"):
+        return np.where(told, _density((z - p) / scale, freedom) / scale, 0.0) + 1e-300
+
+
+def _wrong(z: Array, p: Array, s: Array, size: float) -> Array:
+    deviation = np.sqrt(np.where(np.isfinite(s), s, 0.0) ** 2 + size**2)
+    relative = np.clip((z - p) / deviation, -FARTHEST, FARTHEST)
+    density: Array = np.exp(-0.5 * relative**2) / (deviation * np.sqrt(2.0 * np.pi))
+    return density
+
+
+@dataclass(frozen=True)
+class ColumnVerdict:
+    """Parameters of one column."""
+
+    freedom: float = 5.0
+    credibility: Array | None = None
+    share: float = 0.0
+    size: float = LEAST_ERROR
+
+    @classmethod
+    def learn(cls, z: Array, p: Array, s: Array) -> ColumnVerdict:
+        """From the cells that may be judged, and what the witnesses say of them (K, n)."""
+        if len(z) < FEWEST_CELLS:
+            return cls()
+        best, likelihood, alone = cls(), -np.inf, -np.inf
+        for freedom in FREEDOMS:
+            f = _right(z, p, s, freedom)
+            credibility = np.full(len(f), 0.1 / max(len(f) - 1, 1))
+            credibility[0] = 1.0 - credibility[1:].sum()
+            for _ in range(STEPS):
+                parts = credibility[:, None] * f
+                credibility = (parts / parts.sum(axis=0)).mean(axis=1)
+            alone = max(alone, float(np.log(credibility @ f).sum()))
+            share, size = 0.03, 3.0
+            for _ in range(STEPS):
+                wrong, parts = share * _wrong(z, p[0], s[0], size), credibility[:, None] * f
+                right = parts.sum(axis=0)
+                posterior = wrong / (wrong + (1.0 - share) * right)
+                share = float(np.clip(posterior.mean(), 1e-5, MOST_WRONG))
+                bounded = np.clip(z - p[0], -LARGEST_ERROR, LARGEST_ERROR)
+                squares = float((posterior * bounded**2).sum() / max(posterior.sum(), 1e-9))
+                size = float(np.clip(np.sqrt(squares), LEAST_ERROR, LARGEST_ERROR))
+                part = (parts / right * (1.0 - posterior)).sum(axis=1)
+                credibility = part / part.sum()
+            value = float(
+                np.log(share * _wrong(z, p[0], s[0], size) + (1 - share) * (credibility @ f)).sum()
+            )
+            if value > likelihood:
+                best, likelihood = cls(freedom, credibility, share, size), value
+        return best if likelihood - alone > 2.0 * np.log(len(z)) else cls()
+
+    def probability(self, z: Array, p: Array, s: Array) -> Array:
+        """That cells are wrong."""
+        if self.credibility is None or not len(z):
+            return np.zeros(len(z))
+        right = (1.0 - self.share) * (self.credibility @ _right(z, p, s, self.freedom))
+        wrong = self.share * _wrong(z, p[0], s[0], self.size)
+        probability: Array = wrong / (wrong + right)
+        return probability
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of all columns."""
+
+    columns: tuple[ColumnVerdict, ...]
+
+    @classmethod
+    def learn(cls, Z: Array, judged: Array, witnesses: list[Witness]) -> Verdict:
+        """From the cells that may be `judged`."""
+        p = np.stack([w.prediction for w in witnesses])
+        s = np.stack([w.scale for w in witnesses])
+        return cls(
+            tuple(
+                ColumnVerdict.learn(Z[rows, j], p[:, rows, j], s[:, rows, j])
+                for j, rows in enumerate(judged.T)
+            )
+        )
+
+    def probability(self, Z: Array, judged: Array, witnesses: list[Witness]) -> Array:
+        """That cells are wrong; zero where they cannot be judged."""
+        p = np.stack([w.prediction for w in witnesses])
+        s = np.stack([w.scale for w in witnesses])
+        out = np.zeros(Z.shape)
+        for j, (column, rows) in enumerate(zip(self.columns, judged.T, strict=True)):
+            out[rows, j] = column.probability(Z[rows, j], p[:, rows, j], s[:, rows, j])
+        return out
