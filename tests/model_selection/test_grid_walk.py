@@ -49,8 +49,8 @@ def test_a_larger_value_is_taken_where_it_is_not_credibly_worse(rng):
         return {"loss": rng.permutation(noise) + worse[point["a"]]}
 
     walk = GridWalk(evaluate, {"a": Axis((1.0, 2.0, 4.0), 0, "loss")})
-    assert walk.cautious((0,), "a") == (1,)
-    assert walk.cautious((2,), "a") == (2,)
+    assert walk.largest_as_good((0,), "a") == (1,)
+    assert walk.largest_as_good((2,), "a") == (2,)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_the_end_of_the_axis_is_taken_unless_it_is_worse_surely_or_much(level, e
     ends = level + noise + errors / 20.0
     losses = {1.0: np.full(400, level), 2.0: ends + 1.0, 4.0: ends}
     walk = GridWalk(lambda point: {"loss": losses[point["a"]]}, {"a": Axis((1.0, 2.0, 4.0), 0, "loss")})
-    assert walk.cautious((0,), "a") == taken
+    assert walk.largest_as_good((0,), "a") == taken
 
 
 @pytest.mark.parametrize(("worse", "sure"), [(1.0, True), (0.0, False)])

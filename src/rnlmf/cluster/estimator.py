@@ -20,9 +20,11 @@ from rnlmf.cluster.graphs import Comparison, Graph, landmark_graph, sample_graph
 from rnlmf.cluster.labels import EXTRA_VECTORS, LABEL_CONSTRAINTS, canonical_order, check_n_clusters
 from rnlmf.cluster.landmarks import choose_landmarks
 from rnlmf.conventions import like
-from rnlmf.engine import default_threads, start
+from rnlmf.engine import default_threads
+from rnlmf.engine.start import DataSummary
 from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.kernels import RBF
+from rnlmf.penalties import NOISE_PENALTIES, Penalty, resolve
 
 Array = npt.NDArray[Any]
 
@@ -50,8 +52,8 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     The affinities are ``A = C (C^T C + gamma I)^-1 C^T``, the solution of a least-squares
     representation of the codes by each other. The defaults differ from the paper, whose settings depend
     on the data: they are the same for all data. The paper's are, for example for
-    COIL-20, ``RNLMFClustering(20, n_components=256, kernel_scale=1.0, noise_weight=5e-4, order="paper",
-    links="direct", affinity="least-squares", affinity_weight=0.01, n_neighbors=15,
+    COIL-20, ``RNLMFClustering(20, n_components=256, kernel_scale=1.0, noise_weight=5e-4,
+    solver="paper", links="direct", affinity="least-squares", affinity_weight=0.01, n_neighbors=15,
     assign_labels="kmeans", least_share=0)``.
 
     Parameters
@@ -93,12 +95,12 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         The kernel's ``sigma`` over the mean distance between samples.
     code_weight : float
         ``lambda_C``.
-    noise_penalty : {"l1", "l21"}
+    noise_penalty : {"l1", "l21"} or Penalty
         ``R(E)``: wrong entries or wrong samples.
     noise_weight : float or "auto"
         ``lambda_E``. "auto" sets the threshold above which a residual is noise to 5% of the data's
         standard deviation.
-    order : {"auto", "single-pass", "paper"}
+    solver : {"auto", "single-pass", "paper"}
         Order of the updates; see :class:`RNLMF`.
     fit_samples : int or None
         The dictionary, and the landmarks, are learnt from at most this many samples, drawn at random.
@@ -168,9 +170,9 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "kernel_scale": [Interval(Real, 0, None, closed="neither")],
         "code_weight": [Interval(Real, 0, None, closed="neither")],
-        "noise_penalty": [StrOptions({"l1", "l21"})],
+        "noise_penalty": [StrOptions({"l1", "l21"}), Penalty],
         "noise_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "order": [StrOptions({"auto", "single-pass", "paper"})],
+        "solver": [StrOptions({"auto", "single-pass", "paper"})],
         "fit_samples": [Interval(Integral, 2, None, closed="left"), None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -196,7 +198,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         code_weight=1e-2,
         noise_penalty="l1",
         noise_weight="auto",
-        order="auto",
+        solver="auto",
         fit_samples=FIT_SAMPLES,
         max_iter=300,
         tol=3e-4,
@@ -219,7 +221,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         self.code_weight = code_weight
         self.noise_penalty = noise_penalty
         self.noise_weight = noise_weight
-        self.order = order
+        self.solver = solver
         self.fit_samples = fit_samples
         self.max_iter = max_iter
         self.tol = tol
@@ -316,12 +318,13 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     def _factorization(self, X: Array, rng: np.random.RandomState) -> RNLMF:
         """The factorization with everything said that this method depends on."""
         n, m = X.shape
-        sigma = start.length_scale(X, RBF(), self.kernel_scale, rng)
+        summary = DataSummary.of(X, rng)
+        sigma = summary.length_scale(RBF(), self.kernel_scale)
         weight = self.noise_weight
         if weight == "auto":
-            spreads = start.spread(X, start.data_units(X, RBF(), sigma)) * sigma
-            weight = RELATIVE_THRESHOLD * float(np.sqrt(np.mean(spreads**2))) / sigma**2
-            weight *= m**0.5 if self.noise_penalty == "l21" else 1.0
+            weight = RELATIVE_THRESHOLD * summary.spread / sigma**2
+            penalty = resolve(self.noise_penalty, NOISE_PENALTIES)
+            weight *= 1.0 if penalty.entrywise else m**0.5
         return RNLMF(
             self._n_atoms(n, m),
             kernel=RBF(sigma=sigma),
@@ -330,7 +333,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
             noise_penalty=self.noise_penalty,
             noise_weight=weight,
             init="random",
-            order=self.order,
+            solver=self.solver,
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, OutlierMixin, _fit_context, clone
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rnlmf.model_selection.held_out import spread_of
+from rnlmf.engine.start import spread_of
 
 Array = npt.NDArray[Any]
 

@@ -92,6 +92,9 @@ def our(
         width = parameters.get("kernel_scale", 1.0) * mean_distance(X)
         spread = float(X.std()) * (X.shape[1] ** 0.5 if penalty == "l21" else 1.0)
         parameters["noise_weight"] = threshold * spread / width**2
+    if "momentum" in parameters:
+        method, momentum = parameters.pop("solver", "auto"), parameters.pop("momentum")
+        parameters["solver"] = rnlmf.SolverOptions(method, momentum=momentum)
     return rnlmf.RNLMF(random_state=seed, **parameters)
 
 
