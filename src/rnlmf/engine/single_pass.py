@@ -3,9 +3,9 @@
 For the Gaussian kernel and the squared penalty on the codes, a pass moves every sample to
 ``X - prox(X - P)``, where ``P`` is the model's prediction, a kernel-weighted mean of the atoms
 (:mod:`rnlmf.engine.arithmetic`): Table 2 of the paper with xi = 1 and a step of its own for every
-sample. It also sums the statistics from which the dictionary takes its step once the pass has ended. Dictionary
-and noise are updated from the same codes and kernel values, so a pass needs one kernel matrix where the
-paper's order needs two.
+sample. It also sums the statistics from which the dictionary takes its step once the pass has ended.
+Dictionary and noise are updated from the same codes and kernel values, so a pass needs one kernel
+matrix where the paper's order needs two.
 
 The pass is accelerated: dictionary and samples move with the same momentum (Nesterov's for the samples,
 restarted for each when it points uphill). With momentum the objective ripples; the outcome is the

@@ -160,9 +160,9 @@ class Learner:
     def reference(self, X: Array, result: Fit) -> Neighbours | None:
         """Samples to ask for a second opinion, if one is wanted: as the fit has left them."""
         share = self.settings.neighbors
-        # "auto" is for noise that adapts, or for gaps.
-        given = not isinstance(share, str)
-        if not (share > 0.0 if given else self.settings.adaptive or has_missing(X)):
+        if isinstance(share, str) and not (self.settings.adaptive or has_missing(X)):
+            return None
+        if share == 0.0:
             return None
         rows = reference_rows(len(X))
         some = X[rows]
