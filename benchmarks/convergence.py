@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks import plain
 from benchmarks.cases import Case, all_cases
 from benchmarks.measure import seconds
+from rnlmf.engine.start import DataSummary, random_dictionary
 from rnlmf.kernels import RBF
 
 PLAIN_ITERATIONS = 300

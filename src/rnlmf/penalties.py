@@ -109,6 +109,10 @@ class Penalty(BaseEstimator, ABC):  # type: ignore[misc]
             if promise not in vars(cls):
                 setattr(cls, promise, getattr(Penalty, promise))
 
+    def relaxation(self) -> Penalty:
+        """A convex penalty to begin with, until the dictionary has found the data; itself if convex."""
+        return self
+
     def validate(self) -> None:
         """Raise `ValueError` if a parameter is out of range."""
 
@@ -188,6 +192,10 @@ class MinimaxConcave(Penalty):
 
     def in_unit(self, unit: float) -> MinimaxConcave:
         return MinimaxConcave(self.knee / unit)
+
+    def relaxation(self) -> Penalty:
+        """L1: before there is a model, all is beyond the knee, and would be removed whole for ever."""
+        return L1()
 
     def row_values(self, Z: Array) -> Array:
         bounded = np.minimum(np.abs(Z), self.knee)

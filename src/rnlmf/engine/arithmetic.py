@@ -10,8 +10,8 @@ samples are *lifted* (see :meth:`rnlmf.kernels.RBF.lift`), so that the products 
 ``V^T Y`` and ``V D`` also give the squared distances and the sums ``V^T 1`` and ``V 1``.
 
 A sample that no atom sees (``w`` below a hundredth, as with a spike far outside the data) would keep
-its noise for ever; the term ``(0.01 - w)_+ |y|^2 / 2`` in the objective draws it to the data's centre, from
-where the atoms take over.
+its noise for ever; the term ``(0.01 - w)_+ |y|^2 / 2`` in the objective draws it to the data's centre,
+from where the atoms take over.
 
 :class:`NumpyArithmetic` serves any penalty; :mod:`rnlmf.engine.fused` does the element-wise work in one
 sweep over memory where numba is installed.

@@ -46,6 +46,9 @@ LEAST_ADAPTATIONS = 3
 KNEE = 3.0
 # Differences up to so many units in the last place are no noise.
 ROUNDING = 8.0
+# In units of the kernel's width: no sparse corruption that a model can be learned beside is so large,
+# and one value of 1e30 must not be the typical one.
+LARGEST_NOISE = 10.0
 # A sample in which nothing was found is still a sample: its threshold stays finite (a choice).
 LARGEST_SCALE = 20.0
 # Of the prior: from hardly any to practically equal shares.
@@ -75,11 +78,11 @@ class AdaptationSchedule:
 
 
 def absolute_noise(X: Array, Y: Array) -> Array:
-    """``|X - Y|``, zero where nothing was observed or the difference is rounding."""
+    """``|X - Y|`` up to a bound, zero where nothing was observed or the difference is rounding."""
     E: Array = np.abs(X - Y)
     rounding = ROUNDING * np.finfo(E.dtype).eps * np.maximum(np.abs(X), 1.0)
     E[np.isnan(E) | (rounding >= E)] = 0.0
-    return E
+    return np.minimum(E, LARGEST_NOISE, out=E)
 
 
 def effective_counts(noise: Array, size: float) -> Array:
@@ -113,7 +116,7 @@ class NoiseSums(NamedTuple):
 
 
 class ShareSums(NamedTuple):
-    """Of the samples that have a value: how many, and sums of ``p_i``, ``p_i^2``, ``1 / m_i``, ``m_i``."""
+    """Of samples with a value: how many, and sums of ``p_i``, ``p_i^2``, ``1 / m_i`` and ``m_i``."""
 
     samples: int = 0
     shares: float = 0.0

@@ -30,7 +30,7 @@ from rnlmf.engine.rows import (
 )
 from rnlmf.engine.samples import Samples, block_rows, blocks, spans, threads
 from rnlmf.engine.state import SampleState
-from rnlmf.penalties import L1, Penalty
+from rnlmf.penalties import Penalty
 from rnlmf.typing import Array
 
 # From samples, where they are without their noise, and the model's prediction to a better one.
@@ -219,19 +219,21 @@ def solve(
     state = whole[active]
     converged = np.zeros(len(whole.X), dtype=bool)
     schedule = AdaptationSchedule.within(max_iter)
-    penalty = steps.problem.noise_penalty if corruption is None else L1()
+    problem = steps.problem
+    penalty = problem.noise_penalty.relaxation()
     # A row that may yet be filled, or get another threshold, has not converged.
     earliest = max(
         max(WHILE_ENCODING) + 1 if steps.samples.missing else 0,
-        0 if corruption is None else schedule.settled,
+        schedule.settled if problem.relaxes else 0,
     )
     for iteration in range(max_iter):
         if steps.samples.missing and iteration in WHILE_ENCODING:
             fill_from_observed(state.samples.Y, np.isnan(state.raw), steps.D)
-        if corruption is not None and schedule.is_due(iteration):
-            scales = corruption.threshold_scales_of(state.X, state.samples.Y)
-            state.samples.threshold_scale[...] = scales
-            penalty = steps.problem.noise_penalty
+        if problem.relaxes and schedule.is_due(iteration):
+            penalty = problem.noise_penalty
+            if corruption is not None:
+                scales = corruption.threshold_scales_of(state.X, state.samples.Y)
+                state.samples.threshold_scale[...] = scales
         moved = steps.step(state, penalty, iteration)
         if iteration < earliest:
             continue

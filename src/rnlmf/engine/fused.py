@@ -14,7 +14,7 @@ import numba
 import numpy as np
 
 from rnlmf.engine.arithmetic import BlockArithmetic, PassModel
-from rnlmf.engine.corruption import ROUNDING, NoiseSums
+from rnlmf.engine.corruption import LARGEST_NOISE, ROUNDING, NoiseSums
 from rnlmf.engine.rows import LEAST_WEIGHT
 from rnlmf.engine.samples import Samples
 from rnlmf.engine.state import VELOCITY_STEPS, SampleState
@@ -154,7 +154,7 @@ def _move(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _noise_sums(X, center, inverse_width, Y, rounding):  # type: ignore[no-untyped-def]
+def _noise_sums(X, center, inverse_width, Y, rounding, largest):  # type: ignore[no-untyped-def]
     n, m = Y.shape
     zero = Y.dtype.type(0)
     one = Y.dtype.type(1)
@@ -170,6 +170,7 @@ def _noise_sums(X, center, inverse_width, Y, rounding):  # type: ignore[no-untyp
             size = abs(x - Y[i, j])
             # False where a value is missing.
             size = size if size > rounding * max(abs(x), one) else zero
+            size = min(size, largest)
             row_total += size
             row_squares += size * size
             row_entries += one if size > zero else zero
@@ -219,6 +220,7 @@ class FusedArithmetic(BlockArithmetic):
         self.step = np.zeros(len(units.center) + 1, dtype)
         self.bits = self.step.view(f"i{dtype.itemsize}")
         self.rounding = self.scalar(ROUNDING * np.finfo(dtype).eps)
+        self.largest = self.scalar(LARGEST_NOISE)
         self.magnitude = self.bits.dtype.type(np.iinfo(self.bits.dtype).max)
 
     def extrapolate(self, state: SampleState, momentum: float, lifted: Array) -> None:
@@ -250,7 +252,9 @@ class FusedArithmetic(BlockArithmetic):
         return float(loss), float(noise)
 
     def noise_sums(self, X: Array, Y: Array) -> NoiseSums:
-        return NoiseSums(*_noise_sums(X, self.center, self.inverse_width, Y, self.rounding))
+        return NoiseSums(
+            *_noise_sums(X, self.center, self.inverse_width, Y, self.rounding, self.largest)
+        )
 
     def noise_counts(self, X: Array, Y: Array, size: float) -> Array:
         counts = np.empty(len(Y))

@@ -103,7 +103,7 @@ class PaperOrder(Solver):
 
     def update_noise(self, state: SolverState) -> None:
         """Table 2 of the paper."""
-        samples, problem = state.samples, self.problem.adapted_to(state.corruption)
+        samples, problem = state.samples, self.problem_at(state)
         assert state.codes is not None
         samples.Y = noise_step(
             problem, self.X, samples.Y, state.codes, state.dictionary, samples.threshold_scale
@@ -124,7 +124,7 @@ class PaperOrder(Solver):
 
     def objective(self, state: SolverState) -> float:
         """``J(D, C, E)``."""
-        problem, samples = self.problem.adapted_to(state.corruption), state.samples
+        problem, samples = self.problem_at(state), state.samples
         assert state.codes is not None
         values = problem.noise_penalty.row_values(known_difference(self.X, samples.Y))
         noise = problem.noise_weight * float(samples.threshold_scale @ values)

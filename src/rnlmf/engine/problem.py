@@ -54,6 +54,15 @@ class Problem:
             return self
         return replace(self, noise_penalty=MinimaxConcave(corruption.knee))
 
+    @property
+    def relaxes(self) -> bool:
+        """Whether another noise penalty is to begin with."""
+        return self.noise_penalty.relaxation() is not self.noise_penalty
+
+    def relaxed(self) -> Problem:
+        """The problem to begin with."""
+        return replace(self, noise_penalty=self.noise_penalty.relaxation()) if self.relaxes else self
+
     def atom_kernel(self, D: Array) -> Array:
         """``K_D = K(D, D)`` in double precision."""
         D = D.astype(np.float64)

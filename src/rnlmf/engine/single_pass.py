@@ -101,7 +101,7 @@ class SinglePass(Solver):
         self, state: SolverState, K_D: Array, momentum: float, keep_velocity: bool
     ) -> tuple[Statistics, float]:
         """A pass with the current dictionary, and the objective where it started."""
-        problem = self.problem.adapted_to(state.corruption)
+        problem = self.problem_at(state)
         model = PassModel.build(
             problem,
             state.dictionary,

@@ -133,8 +133,16 @@ class Solver(ABC):
             self.fill(state)
         if self.problem.adaptive and self.schedule.is_due(state.iteration):
             self.adapt(state)
+        elif self.problem.relaxes and state.iteration == self.schedule.first:
+            state.start_anew()
         self.update(state)
         state.iteration += 1
+
+    def problem_at(self, state: SolverState) -> Problem:
+        """The problem with the noise penalty that is due."""
+        if state.iteration < self.schedule.first:
+            return self.problem.relaxed()
+        return self.problem.adapted_to(state.corruption)
 
     @abstractmethod
     def update(self, state: SolverState) -> None:
@@ -163,11 +171,12 @@ class Solver(ABC):
             return
         state.corruption = Corruption.of_sums(sums, self.share_sums(state, sums.size))
         self.scale_thresholds(state, state.corruption)
-        state.new_objective, state.best_objective = True, float("inf")
+        state.start_anew()
 
     def terminate(self, state: SolverState) -> StopReason | None:
         """Why to stop now, if there is a reason."""
-        settled = not self.problem.adaptive or state.iteration > self.schedule.settled
+        changes = self.problem.adaptive or self.problem.relaxes
+        settled = not changes or state.iteration > self.schedule.settled
         if settled and has_converged(state.objective, state.dictionary_change, self.options.tol):
             return StopReason.CONVERGED
         if state.failures >= MOST_FAILURES:

@@ -96,6 +96,9 @@ class DataSummary:
         bounds = robust_bounds(X)
         means, spreads = means_and_spreads(X, bounds)
         some = bounds.clip(X[rows].astype(np.float64))
+        if has_missing(some):
+            # A feature without a value among these says nothing of distances.
+            some = np.where(np.isnan(some).all(axis=0), means, some)
         largest = float(np.nanmax(np.abs(some))) or 1.0
         square = float(np.nanmean((some / largest) ** 2, axis=0).sum())
         return cls(means, spreads, mean_distance(some), largest * square**0.5)

@@ -140,6 +140,10 @@ class SolverState:
         D = D.astype(np.float64)
         return cls(D, StepState(np.zeros_like(D), damping), samples, best_dictionary=D)
 
+    def start_anew(self) -> None:
+        """The objective is another from here on."""
+        self.new_objective, self.best_objective = True, np.inf
+
     def record(self, objective: float, D: Array) -> None:
         """Add an objective, and keep the dictionary if there was no lower one."""
         self.objective.append(objective)
