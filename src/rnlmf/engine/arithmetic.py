@@ -157,7 +157,11 @@ class NumpyArithmetic(BlockArithmetic):
         P, threshold = row_target(VD[:, :m], w, model.noise_weight * scale, out=self.P[:b])
         loss = 0.5 * b - float(w.sum(dtype=np.float64))
         loss -= float(np.maximum(LEAST_WEIGHT - w, 0.0) @ lifted[:, m + 1])
-        noise = float(scale @ penalty.row_values(self._known(X - Z)))
+        values = penalty.row_values(self._known(X - Z))
+        if not np.all(np.isfinite(values)):
+            # Momentum has led out of where the penalty is finite; without it, they are there.
+            values = penalty.row_values(self._known(X - Y))
+        noise = float(scale @ values)
         residual = self._known(np.subtract(X, P, out=X))
         new = penalty.remainder(residual, threshold, out=residual)
         new += P
