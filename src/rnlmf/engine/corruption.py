@@ -35,14 +35,13 @@ import numpy as np
 
 from rnlmf.typing import Array
 
-# Iterations with equal thresholds before the first adaptation: the dictionary must have found the data,
-# or its misfit is taken for noise. Then every few iterations. Both are choices: halving or doubling
-# them moves errors on motion capture and images by less than seeds do.
+# Iterations with equal thresholds before the first adaptation, and then between them (choices): the
+# dictionary must have found the data, or its misfit is taken for noise.
 FIRST_ADAPTATION = 30
 ADAPT_EVERY = 5
 # Nothing has converged before the thresholds were set so many times.
 LEAST_ADAPTATIONS = 3
-# The knee in typical corruptions: most are beyond a third of it and so almost whole (a choice).
+# The knee, in sizes of a typical corruption (a choice): what is larger is one, and removed whole.
 KNEE = 3.0
 # Differences up to so many units in the last place are no noise.
 ROUNDING = 8.0

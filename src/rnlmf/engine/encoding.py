@@ -36,7 +36,7 @@ from rnlmf.typing import Array
 # From samples, where they are without their noise, and the model's prediction to a better one.
 Opinion = Callable[[Array, Array, Array], Array]
 
-# A row's step is convex enough for more than the dictionary's momentum to be of no use (a choice).
+# That of a row's steps; it grows to this from zero, as Nesterov's does.
 MOMENTUM = 0.9
 # Rows that have converged are carried along until they are this share of a block.
 COMPACT_SHARE = 0.25

@@ -32,7 +32,7 @@ from rnlmf.typing import Array
 
 Answer = TypeVar("Answer")
 
-# Momentum sets in once dictionary and samples have found the data (a choice: it matters little).
+# Momentum sets in once dictionary and samples have found the data, after so many iterations (choices).
 DICTIONARY_REST = 5
 SAMPLE_REST = 10
 # A rise of the objective by more than this fraction is not the ripple of momentum.

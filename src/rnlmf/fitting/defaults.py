@@ -15,7 +15,7 @@ from rnlmf.model_selection.grid_walk import Axis
 from rnlmf.penalties import Penalty
 from rnlmf.typing import Array
 
-# More atoms hardly lower errors on the paper's data, and cost their square (a choice).
+# An iteration costs the square of the number of atoms (a choice).
 MAX_ATOMS = 256
 # Threshold of sparse noise, in standard deviations of the data. On motion capture, images and synthetic
 # data the best lies between 0.02 and 0.09.
