@@ -266,21 +266,19 @@ def mean_distance(X: Array) -> float:
 def observed_distances(X: Array, Y: Array) -> Array:
     """Squared distances of all pairs of rows over the features that both have, scaled up to all.
 
-    Infinite where a pair has no feature in common. One product, where scikit-learn's
-    ``nan_euclidean_distances`` takes three and a dozen sweeps over the result.
+    Infinite where a pair has no feature in common; in the precision of `Y`. Two products, where
+    scikit-learn's ``nan_euclidean_distances`` takes four and a dozen sweeps over the result.
     """
-    X, Y = X.astype(np.float64), Y.astype(np.float64)
+    dtype = Y.dtype
     known, known_too = (~np.isnan(Z) for Z in (X, Y))
-    X, Y = np.where(known, X, 0.0), np.where(known_too, Y, 0.0)
-    squares: Array = np.hstack([X**2, known, -2.0 * X]) @ np.hstack([known_too, Y**2, Y]).T
+    X, Y = (np.nan_to_num(Z.astype(dtype), nan=0.0) for Z in (X, Y))
+    left = np.hstack([X**2, known, -2.0 * X], dtype=dtype)
+    squares: Array = left @ np.hstack([known_too, Y**2, Y], dtype=dtype).T
     np.maximum(squares, 0.0, out=squares)
-    if not (known.all() or known_too.all()):
-        common = known.astype(np.float64) @ known_too.T.astype(np.float64)
-    else:
-        # One of the two is complete, so that the other says what is common.
-        common = known.sum(axis=1, dtype=np.float64)[:, None]
-        common = common * known_too.sum(axis=1, dtype=np.float64) / X.shape[1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        squares *= X.shape[1] / common
-    squares[np.broadcast_to(common == 0.0, squares.shape)] = np.inf
+    common = known.astype(dtype) @ (known_too.T / X.shape[1]).astype(dtype)
+    nothing = common == 0.0
+    with np.errstate(invalid="ignore"):
+        squares /= common
+    if nothing.any():
+        squares[nothing] = np.inf
     return squares

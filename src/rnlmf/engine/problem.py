@@ -102,8 +102,8 @@ def inverse_of_damped(K_D: Array, weight: float) -> Array:
         if not failed:
             break
         damping = max(10.0 * damping, smallest)
-    # LAPACK's potri after potrf costs a quarter of a general inverse.
-    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=True)
-    lower: Array = np.tril(inverse)
-    lower += np.tril(inverse, -1).T
-    return lower
+    # LAPACK's potri after potrf costs a quarter of a general inverse; above the diagonal are zeros.
+    lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=True)
+    inverse: Array = lower + lower.T
+    inverse[identity, identity] *= 0.5
+    return inverse

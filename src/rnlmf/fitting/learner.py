@@ -21,9 +21,6 @@ from rnlmf.typing import Array
 
 # With fewer held-out entries than this nothing can be chosen by them.
 FEWEST_HIDDEN = 100
-# Candidates need not have converged as far as the fit to be compared: at this tolerance errors on
-# motion capture and on smooth manifolds are the same, in two thirds of the time.
-SEARCH_TOL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -215,8 +212,8 @@ class Candidates:
     """
 
     def __init__(self, learner: Learner, held_out: HeldOut, tuning: Tuning, seed: int) -> None:
-        settings = learner.settings
-        self.learner = Learner(replace(settings, tol=max(settings.tol, SEARCH_TOL)))
+        # With the tolerance of the fit: wide kernels take longer, and a looser one favours narrow ones.
+        self.learner = learner
         self.samples = held_out.samples
         self.scored = held_out.scored()
         self.tuning = tuning
