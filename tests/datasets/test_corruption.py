@@ -49,6 +49,7 @@ LAYOUTS = {
     "columns first": np.asfortranarray,
     "columns of a larger array": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
     "columns of a larger array, columns first": lambda X: np.asfortranarray(np.hstack([X, X]))[:, :400],
+    "chosen columns": lambda X: X[:, np.arange(400)],
     "backwards": lambda X: X[::-1, ::-1].copy()[::-1, ::-1],
     "data frame": pd.DataFrame,
 }

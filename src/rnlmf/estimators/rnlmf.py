@@ -14,9 +14,9 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from rnlmf.conventions import like, masked, report_fit
+from rnlmf.conventions import check_samples, like, masked, report_fit
 from rnlmf.engine import Encoding, has_missing
 from rnlmf.estimators.uncertainty import remaining_error, scores_of
 from rnlmf.fitting.learner import Learner
@@ -274,9 +274,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         or where `mask` is True) are filled with the prediction. A sample without any value gets the
         mean, or the prediction there. A data frame comes back as a data frame.
         """
-        data = self._check(X, mask)
-        encoding = self._encode(data, with_codes=False)
-        return like(X, self._model.denoised(data, encoding))
+        return like(X, self._denoised(self._check(X, mask)))
 
     def noise(self, X, *, mask=None):
         """Noise ``E`` of samples (Algorithm 2); zero where none was found, NaN where no value is."""
@@ -326,8 +324,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ``|X_denoised - X_true|_F / |X_true|_F``, estimated.
         """
         data = self._check(X, mask)
-        denoised = self._model.denoised(data, self._encode(data, with_codes=False))
-        return remaining_error(data, denoised, self.denoise, np.random.RandomState(random_state))
+        rng = np.random.RandomState(random_state)
+        return remaining_error(data, self._denoised(data), self._denoised, rng)
 
     def inverse_transform(self, X):
         """Predicted samples from codes.
@@ -369,17 +367,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _check(self, X, mask=None, *, fitting=False):
         """Samples as an array, with NaN where they have no value."""
-        if not fitting:
-            check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            reset=fitting,
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2 if fitting else 1,
-            ensure_all_finite="allow-nan",
-        )
-        X = masked(X, mask)
+        X = masked(check_samples(self, X, fitting=fitting), mask)
         if fitting and has_missing(X):
             empty = np.flatnonzero(np.all(np.isnan(X), axis=0))
             if len(empty):
@@ -387,6 +375,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     f"Feature(s) {empty.tolist()} of X have no value in any sample: leave them out."
                 )
         return X
+
+    def _denoised(self, X: Array) -> Array:
+        return self._model.denoised(X, self._encode(X, with_codes=False))
 
     def _encode(self, X: Array, **options: bool) -> Encoding:
         return self._model.encode(X, n_threads=threads_of(self.n_jobs), **options)
@@ -411,8 +402,7 @@ class RNLMFDenoiser(OneToOneFeatureMixin, RNLMF):
 
     def transform(self, X):
         """Samples without their noise, ``X - E``, missing entries filled."""
-        data = self._check(X)
-        return self._model.denoised(data, self._encode(data, with_codes=False))
+        return self._denoised(self._check(X))
 
     def inverse_transform(self, X):
         """The samples themselves: denoising has no inverse."""
