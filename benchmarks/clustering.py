@@ -197,7 +197,7 @@ METHODS: dict[str, Callable[..., Array]] = {
     "RNLMF, default": ours(),
     "RNLMF, clusters of similar size": ours(min_relative_size=0.5),
     "RNLMF, landmarks": ours(compare_with="landmarks", n_landmarks=1000),
-    "RNLMF, paper's settings by set": algorithm_3(True, order="paper", max_iter=200),
+    "RNLMF, paper's settings by set": algorithm_3(True, solver="paper", max_iter=200),
     "RNLMF, the same in a single pass": algorithm_3(True),
     "RNLMF, paper's settings of COIL-20": algorithm_3(False, noise_weight=5e-4),
     "10 nearest neighbours": neighbours,

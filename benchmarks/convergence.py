@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks import plain
 from benchmarks.cases import Case, all_cases
 from benchmarks.measure import seconds
-from rnlmf.engine import start
+from rnlmf.engine.start import DataSummary, random_dictionary
 from rnlmf.kernels import RBF
 
 PLAIN_ITERATIONS = 300
@@ -26,9 +26,10 @@ def plain_run(case: Case, dtype: Any) -> tuple[float, float]:
     """Error and time of the plain engine, from the same first dictionary."""
     X, p = case.noisy.astype(dtype), case.parameters
     rng = np.random.RandomState(case.seed)
-    width = start.length_scale(X, RBF(), p["kernel_scale"], rng)
-    units = start.data_units(X, RBF(), width)
-    D = start.random_dictionary(X, units, start.spread(X, units), p["n_components"], rng)
+    summary = DataSummary.of(X, rng)
+    units = summary.units(RBF(), p["kernel_scale"], X.dtype)
+    width = units.width
+    D = random_dictionary(summary, units, p["n_components"], rng)
     result: list[Any] = []
 
     def job() -> None:

@@ -9,38 +9,44 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import best_of
-from rnlmf.engine import Options, Problem, Samples, Units, single_pass
-from rnlmf.engine.corruption import NEXT_LOOK
-from rnlmf.engine.samples import groups, threads
+from rnlmf.engine import Options, Problem, Samples, SinglePass, SolverState, Units
+from rnlmf.engine.corruption import ADAPT_EVERY
+from rnlmf.engine.samples import blocks, spans, threads
 from rnlmf.kernels import RBF
-from rnlmf.penalties import L2, MinimaxConcave
+from rnlmf.penalties import L1, L2
 
 SIZES = ((6_784, 62, 62), (20_000, 400, 256), (1_000, 64, 128), (1_000_000, 64, 128))
 BLOCKS = (256, 1024)
 
 
-def make_iteration(n: int, m: int, d: int, dtype: Any, fused: bool = True) -> single_pass.Iteration:
-    """An iteration under way, on data of the given size."""
+def make_iteration(
+    n: int, m: int, d: int, dtype: Any, fused: bool = True
+) -> tuple[SinglePass, SolverState]:
+    """A solver and its first state, on data of the given size."""
     rng = np.random.default_rng(0)
     latent = rng.standard_normal((n, 3), dtype=np.float32)
     X = np.tanh(latent @ rng.standard_normal((3, m), dtype=np.float32)).astype(dtype)
-    problem = Problem(RBF(), L2(), 1e-2, MinimaxConcave(0.1), 1e-2)
+    problem = Problem(RBF(), L2(), 1e-2, L1(), 1e-2, adaptive=True)
     units = Units(X.mean(axis=0), float(m) ** 0.5)
     D = units.to_engine(X[rng.choice(n, d, replace=False)]).astype(np.float64)
     options = Options(momentum=0.9, fused=fused)
-    return single_pass.Iteration(Samples(X, units), D, problem, options)
+    solver = SinglePass(Samples(X, units), problem, options)
+    return solver, solver.init(D)
 
 
-def step(iteration: single_pass.Iteration, run_map: Any) -> Callable[[], None]:
-    """As many iterations as there are from one look at the noise to the next, and the look."""
-    D = iteration.D
+def step(iteration: tuple[SinglePass, SolverState], run_map: Any) -> Callable[[], None]:
+    """As many iterations as there are from one adaptation to the next, and the adaptation."""
+    solver, state = iteration
+    D = state.dictionary
 
     def job() -> None:
-        iteration.adapt(run_map)
-        for _ in range(NEXT_LOOK):
-            iteration.D = D
-            statistics, _ = iteration.one_pass(run_map, 0.9, store=True)
-            iteration.move_dictionary(statistics)
+        solver.map = run_map
+        solver.adapt(state)
+        for _ in range(ADAPT_EVERY):
+            state.dictionary = D
+            K_D = solver.problem.atom_kernel(D)
+            statistics, _ = solver.one_pass(state, K_D, 0.9, keep_velocity=True)
+            solver.move_dictionary(state, K_D, statistics)
 
     return job
 
@@ -59,8 +65,8 @@ def products(n: int, m: int, d: int, dtype: Any, rows: int, run_map: Any) -> Cal
 
     buffers = Buffers()
 
-    def work(group: list[slice]) -> None:
-        for block in group:
+    def work(span: slice) -> None:
+        for block in blocks(span, rows):
             start = block.start % len(Y)
             y = Y[start : start + block.stop - block.start]
             K, C, P = (buffer[: len(y)] for buffer in (buffers.K, buffers.C, buffers.P))
@@ -71,8 +77,8 @@ def products(n: int, m: int, d: int, dtype: Any, rows: int, run_map: Any) -> Cal
             np.matmul(K, D, out=P)
 
     def job() -> None:
-        for _ in range(NEXT_LOOK):
-            for _ in run_map(work, groups(n, rows)):
+        for _ in range(ADAPT_EVERY):
+            for _ in run_map(work, spans(n)):
                 pass
 
     return job
@@ -108,7 +114,7 @@ def run() -> list[dict[str, Any]]:
                 "NumPy only / products": times["NumPy only"] / times["products"],
                 "1 thread / 2 threads": times["one thread"] / unit,
                 "float64 / float32": times["float64"] / unit,
-                "milliseconds": 1e3 * unit / NEXT_LOOK,
+                "milliseconds": 1e3 * unit / ADAPT_EVERY,
             }
         )
     return rows

@@ -3,11 +3,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 
-from rnlmf import RNLMF, RobustDictionaryLearning, RobustPCA
+from rnlmf import RNLMF, RobustDictionaryLearning, RobustPCA, ScaledRNLMF
 from rnlmf.conventions import like
 from rnlmf.validation import thread_count
 
+QUICK = {"kernel_scale": 1.0, "noise_weight": "scale", "max_iter": 3, "random_state": 0}
 VALUES = np.arange(6.0).reshape(3, 2)
 FRAMES = {
     "pandas": pd.DataFrame(VALUES, columns=["a", "b"], index=["x", "y", "z"]),
@@ -57,5 +59,8 @@ def test_what_a_mask_hides_is_missing(curved):
     gaps = np.where(hidden, np.nan, clean)
     masked = RobustPCA().fit_denoise(np.ma.masked_array(wrong, hidden))
     np.testing.assert_array_equal(masked, RobustPCA().fit_denoise(gaps))
+    for model in (RNLMF(10, **QUICK), ScaledRNLMF(RNLMF(10, **QUICK))):
+        masked = clone(model).fit_denoise(np.ma.masked_array(wrong, hidden))
+        np.testing.assert_array_equal(masked, clone(model).fit_denoise(gaps))
     with pytest.raises(ValueError, match="NaN"):
         RobustDictionaryLearning().fit(np.ma.masked_array(wrong, hidden))

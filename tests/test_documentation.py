@@ -7,17 +7,32 @@ import numpy as np
 import pytest
 
 from rnlmf import RNLMF, RNLMFClustering, ScaledRNLMF
-from rnlmf.penalties import Penalty
+from rnlmf.kernels import KERNELS
+from rnlmf.metrics import relative_rmse
+from rnlmf.penalties import CODE_PENALTIES, NOISE_PENALTIES
 
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_penalty_of_the_page_on_extending_is_one(rng):
+@pytest.fixture
+def extended():
+    """What the page on extending defines, registered for the length of a test."""
     page = (ROOT / "docs/extend.md").read_text()
-    (code,) = re.findall(r"```python\n(class Positive.*?)```", page, re.S)
-    names = {"np": np, "Penalty": Penalty}
-    exec(code, names)
-    penalty = names["Positive"]()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.S)
+    names = {}
+    for code in blocks[:2]:
+        exec(code, names)
+    yield names
+    for family, name in (
+        (KERNELS, "cauchy"),
+        (CODE_PENALTIES, "positive"),
+        (NOISE_PENALTIES, "positive"),
+    ):
+        del family[name]
+
+
+def test_the_penalty_of_the_page_on_extending_is_one(extended, rng):
+    penalty = extended["Positive"]()
     M, t = rng.normal(size=(20, 4)), 0.3
     best = penalty.prox(M, t)
 
@@ -28,6 +43,26 @@ def test_the_penalty_of_the_page_on_extending_is_one(rng):
         other = np.maximum(best + 0.1 * rng.normal(size=M.shape), 0.0)
         assert np.all(objective(best) <= objective(other) + 1e-12)
     np.testing.assert_allclose(penalty.value(3.0 * best), 3.0**penalty.degree * penalty.value(best))
+
+
+@pytest.mark.parametrize("solver", ["auto", "paper"])
+@pytest.mark.parametrize("parameters", [{"kernel": "cauchy"}, {"noise_penalty": "positive"}])
+def test_the_classes_of_the_page_on_extending_remove_noise(extended, parameters, solver, curved):
+    clean = curved[0]
+    specks = np.where(np.random.default_rng(2).random(clean.shape) < 0.1, clean + 2.0, clean)
+    model = RNLMF(
+        30,
+        kernel_scale=1.0,
+        noise_weight="scale",
+        max_iter=60,
+        solver=solver,
+        random_state=0,
+        **parameters,
+    )
+    cleaned = model.fit_denoise(specks)
+    assert relative_rmse(clean, cleaned) < 0.8 * relative_rmse(clean, specks)
+    if "noise_penalty" in parameters:
+        assert np.all(model.noise(specks) >= 0.0)
 
 
 def test_readme_names_what_exists():

@@ -3,8 +3,9 @@ import math
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
+from sklearn.metrics.pairwise import nan_euclidean_distances
 
-from rnlmf.kernels import RBF, Linear, Polynomial, mean_distance
+from rnlmf.kernels import RBF, Linear, Polynomial, mean_distance, observed_distances
 
 KERNELS = [RBF(), Polynomial(2, 1.0), Polynomial(3, 0.5), Linear()]
 
@@ -100,3 +101,27 @@ def test_mean_distance_survives_extreme_scales(scale, rng):
 def test_bad_parameters_are_named(kernel):
     with pytest.raises(ValueError, match=r"sigma|degree|offset"):
         kernel.validate()
+
+
+@pytest.mark.parametrize("gaps", [(0.0, 0.0), (0.3, 0.0), (0.0, 0.3), (0.3, 0.3)])
+def test_observed_distances_are_those_of_scikit_learn(gaps, rng):
+    X, Y = (
+        np.where(rng.random((n, 4)) < share, np.nan, rng.standard_normal((n, 4)))
+        for n, share in zip((30, 50), gaps, strict=True)
+    )
+    expected = nan_euclidean_distances(X, Y, squared=True)
+    expected[np.isnan(expected)] = np.inf
+    np.testing.assert_allclose(observed_distances(X, Y), expected, atol=1e-12)
+
+
+def test_what_follows_from_the_gaussian_alone_is_not_inherited():
+    class Other(RBF):
+        """Another function of the distance, for all that is known."""
+
+    class Same(RBF):
+        gaussian = True
+
+    assert RBF.gaussian
+    assert not Other.gaussian
+    assert Same.gaussian
+    assert Other.stationary

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rnlmf.estimators.persistence import load, save
     from rnlmf.estimators.rnlmf import RNLMF, RNLMFDenoiser
     from rnlmf.estimators.scaled import ScaledRNLMF
+    from rnlmf.fitting.settings import SolverOptions
     from rnlmf.model_selection.held_out import Selection, held_out_score, select
 
 __version__ = "0.1.0"
@@ -36,6 +37,7 @@ _HOME = {
     "RobustPCA": "compared.robust_pca",
     "ScaledRNLMF": "estimators.scaled",
     "Selection": "model_selection.held_out",
+    "SolverOptions": "fitting.settings",
     "SparseSubspaceClustering": "compared.sparse",
     "factorize": "estimators.factorization",
     "held_out_score": "model_selection.held_out",
@@ -57,6 +59,7 @@ __all__ = [
     "RobustPCA",
     "ScaledRNLMF",
     "Selection",
+    "SolverOptions",
     "SparseSubspaceClustering",
     "factorize",
     "held_out_score",

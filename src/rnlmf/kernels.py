@@ -16,14 +16,14 @@ The methods below take data **in units of** ``sigma``: the callers divide by it 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.metrics import pairwise_distances_chunked
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # Of the mean distance, in MiB.
 WORKING_MEMORY = 4
@@ -36,9 +36,24 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     ----------
     sigma : float or None
         Length scale. ``None`` means ``kernel_scale`` times the mean distance between samples.
+
+    Attributes
+    ----------
+    stationary : bool
+        Whether the argument is ``-|y - d|^2 / 2`` (then :meth:`lift` is that of :class:`RBF`) or an
+        inner product.
+    gaussian : bool
+        Whether the value is ``exp(u)``: what follows from that alone (the single pass, closed steps of
+        samples) is used. Not inherited, because a kernel is derived to change its values.
     """
 
     stationary: ClassVar[bool]
+    gaussian: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "gaussian" not in vars(cls):
+            cls.gaussian = False
 
     def __init__(self, sigma: float | None = None) -> None:
         self.sigma = sigma
@@ -90,6 +105,7 @@ class RBF(Kernel):
     """
 
     stationary: ClassVar[bool] = True
+    gaussian: ClassVar[bool] = True
 
     def lift(self, Y: Array, *, atoms: bool) -> Array:
         """``[y, 1, -|y|^2/2]`` for samples and ``[d, -|d|^2/2, 1]`` for atoms."""
@@ -183,6 +199,42 @@ class Linear(Polynomial):
 
 KERNELS: dict[str, type[Kernel]] = {"rbf": RBF, "polynomial": Polynomial, "linear": Linear}
 
+AnyKernel = TypeVar("AnyKernel", bound=type[Kernel])
+
+
+def register(name: str) -> Callable[[AnyKernel], AnyKernel]:
+    """Give a kernel class a name, as a decorator: to be used by it, and to load models with it.
+
+    Examples
+    --------
+    >>> from rnlmf import RNLMF, kernels
+    >>> @kernels.register("cubic")
+    ... class Cubic(kernels.Polynomial):
+    ...     def __init__(self, sigma=None):
+    ...         super().__init__(degree=3, sigma=sigma)
+    ...     @classmethod
+    ...     def _get_param_names(cls):
+    ...         return ["sigma"]
+    >>> kernels.resolve("cubic")
+    Cubic()
+    >>> _ = kernels.KERNELS.pop("cubic")
+    """
+
+    def named(kind: AnyKernel) -> AnyKernel:
+        if KERNELS.get(name, kind).__qualname__ != kind.__qualname__:
+            raise ValueError(f"There is a kernel {name!r} already: {KERNELS[name].__name__}.")
+        KERNELS[name] = kind
+        return kind
+
+    return named
+
+
+def resolve(kernel: str | Kernel) -> Kernel:
+    """The kernel of a name, or the one given, with its parameters checked."""
+    found = KERNELS[kernel]() if isinstance(kernel, str) else kernel
+    found.validate()
+    return found
+
 
 def mean_distance(X: Array) -> float:
     """Mean of ``|x_i - x_j|`` over all pairs of rows, the zero diagonal included.
@@ -209,3 +261,24 @@ def mean_distance(X: Array) -> float:
     )
     totals, counts = zip(*chunks, strict=True)
     return magnitude * float(np.concatenate(totals).sum() / np.concatenate(counts).sum())
+
+
+def observed_distances(X: Array, Y: Array) -> Array:
+    """Squared distances of all pairs of rows over the features that both have, scaled up to all.
+
+    Infinite where a pair has no feature in common; in the precision of `Y`. Two products, where
+    scikit-learn's ``nan_euclidean_distances`` takes four and a dozen sweeps over the result.
+    """
+    dtype = Y.dtype
+    known, known_too = (~np.isnan(Z) for Z in (X, Y))
+    X, Y = (np.nan_to_num(Z.astype(dtype), nan=0.0) for Z in (X, Y))
+    left = np.hstack([X**2, known, -2.0 * X], dtype=dtype)
+    squares: Array = left @ np.hstack([known_too, Y**2, Y], dtype=dtype).T
+    np.maximum(squares, 0.0, out=squares)
+    common = known.astype(dtype) @ (known_too.T / X.shape[1]).astype(dtype)
+    nothing = common == 0.0
+    with np.errstate(invalid="ignore"):
+        squares /= common
+    if nothing.any():
+        squares[nothing] = np.inf
+    return squares

@@ -8,14 +8,14 @@ here). ``prox(M, t)`` is the minimiser of ``|Z - M|_F^2 / 2 + t R(Z)``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 from sklearn.base import BaseEstimator
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 
 def clip_rows(M: Array, t: Array | float, out: Array | None = None) -> Array:
@@ -71,7 +71,10 @@ def singular_value_threshold(M: Array, t: float) -> Array:
 
 
 class Penalty(BaseEstimator, ABC):  # type: ignore[misc]
-    """Base class of the penalties on codes and noise.
+    """Base class of the penalties on codes and noise: a subclass gives `row_values` and `prox`.
+
+    What a solver may use beyond these two is said by attributes. Those that promise a formula are not
+    inherited, because a penalty is derived to change its formula.
 
     Attributes
     ----------
@@ -79,10 +82,43 @@ class Penalty(BaseEstimator, ABC):  # type: ignore[misc]
         ``R(s Z) = s^degree R(Z)``: how a weight changes with the unit of the data.
     by_row : bool
         Whether the penalty is a sum over rows, so that samples can be treated one by one.
+    entrywise : bool
+        Whether it is a sum over entries, so that a threshold is one of an entry.
+    ridge : bool
+        Whether it is half the squared norm: codes have the closed form of Eq. (C_sol_1). Not inherited.
+    linear_codes : bool
+        Whether codes of new samples are a linear function of kernel values. Not inherited.
+    compiled_form : {"entries", "rows", "squares", ""}
+        Which compiled step computes the proximal operator, if any: firm thresholding with a `knee`,
+        shrinking of rows, or of everything. Not inherited.
+    knee : float
+        Size from which on an entry is not shrunk; infinite if there is none.
     """
 
     degree: ClassVar[int] = 1
     by_row: ClassVar[bool] = True
+    entrywise: ClassVar[bool] = True
+    ridge: ClassVar[bool] = False
+    linear_codes: ClassVar[bool] = False
+    compiled_form: ClassVar[str] = ""
+    knee: float = np.inf
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for promise in ("ridge", "linear_codes", "compiled_form"):
+            if promise not in vars(cls):
+                setattr(cls, promise, getattr(Penalty, promise))
+
+    def relaxation(self) -> Penalty:
+        """A convex penalty to begin with, until the dictionary has found the data; itself if convex."""
+        return self
+
+    def validate(self) -> None:
+        """Raise `ValueError` if a parameter is out of range."""
+
+    def in_unit(self, unit: float) -> Penalty:
+        """The same penalty for data that were divided by `unit`: parameters with a unit follow."""
+        return self
 
     def row_values(self, Z: Array) -> Array:
         """Value of every row, of a penalty that is a sum over rows."""
@@ -96,6 +132,10 @@ class Penalty(BaseEstimator, ABC):  # type: ignore[misc]
     def prox(self, M: Array, t: Any) -> Array:
         """Proximal operator; ``t`` is a number or a column with one number per row."""
 
+    def code_metric(self, code_gram: Array) -> Array | None:
+        """What codes of new samples need of ``C^T C``, if anything; see ``Problem.encoder``."""
+        return None
+
     def remainder(self, M: Array, t: Array, out: Array) -> Array:
         """``M - prox(M, t)``, into ``out`` (which may be ``M`` itself)."""
         remainder: Array = np.subtract(M, self.prox(M, t), out=out)
@@ -104,6 +144,8 @@ class Penalty(BaseEstimator, ABC):  # type: ignore[misc]
 
 class L1(Penalty):
     """Sum of absolute values: sparse entries."""
+
+    compiled_form: ClassVar[str] = "entries"
 
     def row_values(self, Z: Array) -> Array:
         values: Array = np.abs(Z).sum(axis=1)
@@ -130,6 +172,7 @@ class MinimaxConcave(Penalty):
     Parameters
     ----------
     knee : float
+        ``b``, in the unit of what is penalised.
 
     References
     ----------
@@ -138,8 +181,21 @@ class MinimaxConcave(Penalty):
     .. [2] H.-Y. Gao and A. G. Bruce, "WaveShrink with firm shrinkage", Statistica Sinica, 1997.
     """
 
+    compiled_form: ClassVar[str] = "entries"
+
     def __init__(self, knee: float = np.inf) -> None:
         self.knee = knee
+
+    def validate(self) -> None:
+        if not self.knee > 0.0:
+            raise ValueError(f"knee={self.knee!r} of MinimaxConcave must be above zero.")
+
+    def in_unit(self, unit: float) -> MinimaxConcave:
+        return MinimaxConcave(self.knee / unit)
+
+    def relaxation(self) -> Penalty:
+        """L1: before there is a model, all is beyond the knee, and would be removed whole for ever."""
+        return L1()
 
     def row_values(self, Z: Array) -> Array:
         bounded = np.minimum(np.abs(Z), self.knee)
@@ -168,6 +224,9 @@ class MinimaxConcave(Penalty):
 class L21(Penalty):
     """Sum of the Euclidean norms of the rows: few bad samples."""
 
+    entrywise: ClassVar[bool] = False
+    compiled_form: ClassVar[str] = "rows"
+
     def row_values(self, Z: Array) -> Array:
         norms: Array = row_norms(Z)[:, 0]
         return norms
@@ -180,6 +239,9 @@ class L2(Penalty):
     """Half the squared Frobenius norm: dense Gaussian noise, or ridge codes."""
 
     degree: ClassVar[int] = 2
+    ridge: ClassVar[bool] = True
+    linear_codes: ClassVar[bool] = True
+    compiled_form: ClassVar[str] = "squares"
 
     def row_values(self, Z: Array) -> Array:
         values: Array = 0.5 * np.einsum("ij,ij->i", Z, Z)
@@ -194,6 +256,14 @@ class Nuclear(Penalty):
     """Sum of the singular values: codes of low rank."""
 
     by_row: ClassVar[bool] = False
+    entrywise: ClassVar[bool] = False
+    linear_codes: ClassVar[bool] = True
+
+    def code_metric(self, code_gram: Array) -> Array | None:
+        """``B = (C^T C)^(1/2)``."""
+        squares, vectors = np.linalg.eigh(code_gram)
+        root: Array = (vectors * np.sqrt(np.maximum(squares, 0.0))) @ vectors.T
+        return root
 
     def value(self, Z: Array) -> float:
         gram = (Z.T @ Z if Z.shape[0] >= Z.shape[1] else Z @ Z.T).astype(np.float64)
@@ -211,6 +281,9 @@ class FeaturePenalty(BaseEstimator, ABC):  # type: ignore[misc]
     the term ``<C^T C, K_D> / 2``, so adding :meth:`gram` to ``C^T C`` gives gradient and curvature
     of both at once.
     """
+
+    def validate(self) -> None:
+        """Raise `ValueError` if a parameter is out of range."""
 
     @abstractmethod
     def value(self, K_D: Array) -> float:
@@ -246,10 +319,49 @@ class FeatureNuclear(FeaturePenalty):
 
 
 CODE_PENALTIES: dict[str, type[Penalty]] = {"l2": L2, "l1": L1, "nuclear": Nuclear}
-NOISE_PENALTIES: dict[str, type[Penalty]] = {
-    "adaptive": MinimaxConcave,
-    "l1": L1,
-    "l21": L21,
-    "l2": L2,
-}
+NOISE_PENALTIES: dict[str, type[Penalty]] = {"l1": L1, "l21": L21, "l2": L2}
 DICTIONARY_PENALTIES: dict[str, type[FeaturePenalty]] = {"l2": FeatureL2, "nuclear": FeatureNuclear}
+
+AnyPenalty = TypeVar("AnyPenalty", bound=type[Penalty] | type[FeaturePenalty])
+Resolved = TypeVar("Resolved", Penalty, FeaturePenalty)
+
+
+def register(name: str) -> Callable[[AnyPenalty], AnyPenalty]:
+    """Give a penalty class a name, as a decorator: to be used by it, and to load models with it.
+
+    The name serves wherever the penalty can: codes, noise (if it is a sum over rows), dictionary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rnlmf import penalties
+    >>> @penalties.register("positive")
+    ... class Positive(penalties.Penalty):
+    ...     def row_values(self, Z):
+    ...         return np.where(Z < 0.0, np.inf, Z).sum(axis=1)
+    ...     def prox(self, M, t):
+    ...         return np.maximum(M - t, 0.0)
+    >>> penalties.resolve("positive", penalties.NOISE_PENALTIES)
+    Positive()
+    >>> for family in (penalties.NOISE_PENALTIES, penalties.CODE_PENALTIES):
+    ...     _ = family.pop("positive")
+    """
+
+    def named(kind: AnyPenalty) -> AnyPenalty:
+        families: list[dict[str, Any]] = [DICTIONARY_PENALTIES]
+        if issubclass(kind, Penalty):
+            families = [CODE_PENALTIES, NOISE_PENALTIES] if kind.by_row else [CODE_PENALTIES]
+        for family in families:
+            if family.get(name, kind).__qualname__ != kind.__qualname__:
+                raise ValueError(f"There is a penalty {name!r} already: {family[name].__name__}.")
+            family[name] = kind
+        return kind
+
+    return named
+
+
+def resolve(penalty: str | Resolved, family: Mapping[str, type[Resolved]]) -> Resolved:
+    """The penalty of a name in a family, or the one given, with its parameters checked."""
+    found = family[penalty]() if isinstance(penalty, str) else penalty
+    found.validate()
+    return found

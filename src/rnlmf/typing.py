@@ -1,7 +1,9 @@
 """Types that every module shares."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import Any, TypeAlias
 
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+Array: TypeAlias = npt.NDArray[Any]

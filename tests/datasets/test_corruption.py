@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from rnlmf.datasets import corrupt_entries, corrupt_samples, occlude, salt_and_pepper
@@ -42,6 +43,32 @@ def test_seed_decides_and_input_is_kept():
         salt_and_pepper(IMAGES, random_state=1), salt_and_pepper(IMAGES, random_state=1)
     )
     np.testing.assert_array_equal(IMAGES, before)
+
+
+LAYOUTS = {
+    "columns first": np.asfortranarray,
+    "columns of a larger array": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "columns of a larger array, columns first": lambda X: np.asfortranarray(np.hstack([X, X]))[:, :400],
+    "chosen columns": lambda X: X[:, np.arange(400)],
+    "backwards": lambda X: X[::-1, ::-1].copy()[::-1, ::-1],
+    "data frame": pd.DataFrame,
+}
+CORRUPTIONS = {
+    "entries": lambda X: corrupt_entries(X, 0.3, random_state=0),
+    "samples": lambda X: corrupt_samples(X, 0.3, random_state=0),
+    "salt and pepper": lambda X: salt_and_pepper(X, random_state=0),
+    "occlusion": lambda X: occlude(X, (20, 20), random_state=0),
+}
+
+
+@pytest.mark.parametrize("corrupt", CORRUPTIONS.values(), ids=CORRUPTIONS.keys())
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
+def test_the_layout_in_memory_does_not_matter(layout, corrupt):
+    X = layout(IMAGES)
+    noisy = corrupt(X)
+    assert np.any(noisy != IMAGES)
+    np.testing.assert_array_equal(noisy, corrupt(IMAGES))
+    np.testing.assert_array_equal(X, IMAGES)
 
 
 def test_bad_input():

@@ -3,12 +3,13 @@ import pytest
 
 from helpers import make_problem, numerical_gradient
 from rnlmf.engine.dictionary import (
-    DictionaryStep,
     Statistics,
+    direction,
     gradient_and_curvature,
     newton_direction,
     spectral_direction,
 )
+from rnlmf.engine.state import StepState
 from rnlmf.kernels import RBF, Linear, Polynomial
 from rnlmf.penalties import FeatureL2, FeatureNuclear
 
@@ -17,7 +18,7 @@ KERNELS = [RBF(), Polynomial(2, 1.0), Polynomial(3, 0.5), Linear()]
 
 def statistics_of(kernel, Y, C, D):
     V = C * kernel.slope(kernel.argument(Y, D))
-    return Statistics(V.T @ Y, V.sum(axis=0), C.T @ C, 0.0, 0.0)
+    return Statistics(V.T @ Y, V.sum(axis=0), C.T @ C)
 
 
 @pytest.mark.parametrize("penalty", [None, FeatureL2(), FeatureNuclear()])
@@ -42,7 +43,7 @@ def test_curvature_is_that_of_the_frozen_gradient(kernel, rng):
     C = rng.standard_normal((15, 4))
     statistics = statistics_of(kernel, Y, C, D)
     gradient, H = gradient_and_curvature(make_problem(kernel=kernel), D, kernel(D, D), statistics)
-    np.testing.assert_allclose(gradient, H @ D - statistics.pull)
+    np.testing.assert_allclose(gradient, H @ D - statistics.weighted_samples)
     np.testing.assert_allclose(H, H.T)
 
 
@@ -71,13 +72,28 @@ def test_spectral_direction_is_no_longer_than_the_curvature_allows(d, rng):
     np.testing.assert_allclose(spectral_direction(gradient, H), expected, rtol=0.05)
 
 
-def test_large_dictionaries_take_the_spectral_step():
-    assert DictionaryStep((100, 2), 1.0, 0.0, "auto").method == "newton"
-    assert DictionaryStep((5000, 2), 1.0, 0.0, "auto").method == "spectral"
+def test_large_dictionaries_take_the_spectral_step(rng, monkeypatch):
+    A = rng.standard_normal((20, 20))
+    H, gradient = A @ A.T + np.eye(20), rng.standard_normal((20, 2))
+    np.testing.assert_array_equal(direction(gradient, H), newton_direction(gradient, H))
+    monkeypatch.setattr("rnlmf.engine.dictionary.LARGE_DICTIONARY", 10)
+    np.testing.assert_array_equal(direction(gradient, H), spectral_direction(gradient, H))
+
+
+def test_statistics_add_up(rng):
+    kernel, D = RBF(), rng.standard_normal((4, 3))
+    Y, C = rng.standard_normal((15, 3)), rng.standard_normal((15, 4))
+    total = Statistics.none(4, 3)
+    for rows in (slice(0, 6), slice(6, 15)):
+        total.add(statistics_of(kernel, Y[rows], C[rows], D))
+    whole = statistics_of(kernel, Y, C, D)
+    np.testing.assert_allclose(total.weighted_samples, whole.weighted_samples)
+    np.testing.assert_allclose(total.weight, whole.weight)
+    np.testing.assert_allclose(total.code_gram, whole.code_gram)
 
 
 def test_momentum_adds_up_until_a_restart():
-    step = DictionaryStep((1, 1), 1.0, 0.0, "newton")
+    step = StepState(np.zeros((1, 1)))
     one = np.ones((1, 1))
     assert step.propose(one, 0.5).item() == 1.0
     assert step.propose(one, 0.5).item() == 1.5

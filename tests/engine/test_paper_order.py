@@ -16,9 +16,10 @@ def start():
     return make_samples(X), 0.5 * rng.standard_normal((10, 4))
 
 
-def fit(start, problem, **options):
+def fit(start, problem, callback=None, **options):
     samples, D = start
-    return paper_order.fit(samples, D, problem, Options(**{"momentum": 0.0, "tol": 0.0, **options}))
+    settings = Options(**{"momentum": 0.0, "tol": 0.0, **options})
+    return paper_order.fit(samples, D, problem, settings, callback)
 
 
 @pytest.mark.parametrize("kernel", [RBF(), Polynomial(2, 1.0)])
@@ -61,14 +62,13 @@ def test_successive_differences_vanish(start, code_penalty):
     """Theorem 1, for the objective, the dictionary, the codes and the noise."""
     problem = make_problem(code_penalty=code_penalty)
     samples, D = start
-    iterate = paper_order.Iterate(samples, D, problem, Options(momentum=0.0))
+    solver = paper_order.PaperOrder(samples, problem, Options(momentum=0.0, max_iter=1500))
+    state = solver.init(D)
     moves = []
-    for iteration in range(1500):
-        old = iterate.objective(), iterate.D64, iterate.C, iterate.Y
-        iterate.update_codes(ridge=iteration < 20)
-        iterate.update_dictionary()
-        iterate.update_noise()
-        new = iterate.objective(), iterate.D64, iterate.C, iterate.Y
+    for _ in range(1500):
+        old = solver.objective(state), state.dictionary, state.codes, state.samples.Y
+        solver.step(state)
+        new = solver.objective(state), state.dictionary, state.codes, state.samples.Y
         moves.append([np.linalg.norm(a - b) for a, b in zip(old, new, strict=True)])
     moves = np.array(moves)
     early, late = moves[20:60].mean(axis=0), moves[-40:].mean(axis=0)

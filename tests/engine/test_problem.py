@@ -1,8 +1,9 @@
 import numpy as np
 
 from helpers import make_problem
-from rnlmf.engine.problem import has_converged, inverse_of_damped
+from rnlmf.engine.problem import inverse_of_damped
 from rnlmf.engine.rows import code_step
+from rnlmf.engine.solver import has_converged
 from rnlmf.penalties import Nuclear
 
 

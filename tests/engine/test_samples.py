@@ -4,12 +4,21 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from rnlmf.engine.samples import Units, block_rows, bounded_map, default_threads, groups, threads
+from rnlmf.engine.samples import (
+    Samples,
+    Units,
+    block_rows,
+    blocks,
+    bounded_map,
+    default_threads,
+    spans,
+    threads,
+)
 
 
-def test_groups_cover_every_row_once():
+def test_blocks_of_spans_cover_every_row_once():
     for n in (1, 255, 256, 257, 5000):
-        rows = [np.arange(n)[block] for group in groups(n, 256) for block in group]
+        rows = [np.arange(n)[block] for span in spans(n) for block in blocks(span, 256)]
         np.testing.assert_array_equal(np.concatenate(rows), np.arange(n))
 
 
@@ -23,6 +32,17 @@ def test_units_there_and_back(rng):
     X = rng.standard_normal((5, 3))
     units = Units(np.array([1.0, -2.0, 3.0]), 0.7)
     np.testing.assert_allclose(units.to_data(units.to_engine(X)), X)
+
+
+def test_single_precision_keeps_what_offset_and_unit_would_lose(rng):
+    X = 1e200 * (rng.standard_normal((20, 3)) + 1e9)
+    units = Units(X.mean(axis=0), 1e200)
+    expected = units.to_engine(X)
+    X[0, 0], expected[0, 0] = np.nan, np.nan
+    single = Samples.of(X, units).in_single_precision()
+    assert single.dtype == np.float32
+    loaded = single.load(slice(None), np.empty((20, 3), np.float32))
+    np.testing.assert_allclose(loaded, expected, atol=1e-5)
 
 
 def test_bounded_map_keeps_order_and_bounds_what_is_under_way():

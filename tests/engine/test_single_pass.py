@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from helpers import make_problem, make_samples
-from rnlmf.engine import Options, encode, samples, single_pass
+from rnlmf.engine import Options, StopReason, encode, samples, single_pass
+from rnlmf.engine.state import StepState
 from rnlmf.penalties import L1, L2, L21
 
 
@@ -39,8 +40,9 @@ def plain_path(X, D, problem, iterations):
     return np.array(path)
 
 
-def fit(X, D, problem, **options):
-    return single_pass.fit(make_samples(X), D, problem, Options(**{"tol": 0.0, **options}))
+def fit(X, D, problem, callback=None, **options):
+    settings = Options(**{"tol": 0.0, **options})
+    return single_pass.fit(make_samples(X), D, problem, settings, callback)
 
 
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-9), (np.float32, 1e-4)])
@@ -104,17 +106,15 @@ def test_a_sample_that_no_atom_sees_is_brought_back(start):
     X, D = start
     far = X.copy()
     far[0, 0] += 1e4
-    state = single_pass.Iteration(make_samples(far), D, make_problem(), Options(max_iter=60, tol=0.0))
-    state.run()
-    assert np.abs(state.passes.motion.Y[0]).max() < 5.0
+    assert np.abs(fit(far, D, make_problem(), max_iter=60).samples.Y[0]).max() < 5.0
 
 
 def test_steps_that_overshoot_are_damped(start, monkeypatch):
     """Steps ten times too long raise the objective; recovery must still bring it down."""
     X, D = start
-    propose = single_pass.DictionaryStep.propose
+    propose = StepState.propose
     monkeypatch.setattr(
-        single_pass.DictionaryStep,
+        StepState,
         "propose",
         lambda self, direction, momentum: propose(self, 10.0 * direction, momentum),
     )
@@ -136,4 +136,5 @@ def test_callback_can_stop(start):
     X, D = start
     result = fit(X, D, make_problem(), max_iter=40, callback=lambda info: info.iteration == 7)
     assert result.n_iter == 7
+    assert result.reason is StopReason.CALLBACK
     assert not result.converged

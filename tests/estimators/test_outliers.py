@@ -1,5 +1,7 @@
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -71,6 +73,13 @@ def test_estimated_error_is_of_the_right_size(curved, model):
     clean, noisy = curved
     true = relative_rmse(clean, model.denoise(noisy))
     assert 0.3 * true < model.estimate_error(noisy) < 3.0 * true
+
+
+def test_estimated_error_of_a_data_frame_is_that_of_its_values(curved, model):
+    """Without a warning of names that the user has given."""
+    frame = pd.DataFrame(curved[1]).add_prefix("x")
+    named = clone(model).fit(frame)
+    assert named.estimate_error(frame) == pytest.approx(model.estimate_error(curved[1]))
 
 
 def test_detector_finds_bad_samples(curved, rng):

@@ -33,10 +33,10 @@ def test_removes_noise(curved, power):
 def test_the_gaussian_kernel_is_its_limit(curved):
     noisy = curved[1][:80]
     limit = RNLMF(10, kernel=RationalQuadratic(1e6), max_iter=20, random_state=0).fit(noisy)
-    gauss = RNLMF(10, max_iter=20, order="paper", random_state=0).fit(noisy)
+    gauss = RNLMF(10, max_iter=20, solver="paper", random_state=0).fit(noisy)
     np.testing.assert_allclose(limit.objective_, gauss.objective_, rtol=1e-3)
 
 
 def test_the_single_pass_is_refused(curved):
     with pytest.raises(ValueError, match="single-pass"):
-        RNLMF(5, kernel=RationalQuadratic(), order="single-pass").fit(curved[1])
+        RNLMF(5, kernel=RationalQuadratic(), solver="single-pass").fit(curved[1])

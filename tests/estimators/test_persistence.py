@@ -107,7 +107,7 @@ def test_what_is_not_fitted_or_foreign_is_refused(file, curved):
 
     with pytest.raises(NotFittedError):
         save(RNLMF(), file)
-    with pytest.raises(ValueError, match="Mine is not one of the classes"):
+    with pytest.raises(ValueError, match="Mine cannot be found again by its name"):
         save(RNLMF(5, kernel=Mine(), max_iter=2).fit(curved[1]), file)
     assert not file.exists()
 
@@ -163,8 +163,8 @@ def test_tampered_headers(file, curved, change, message):
 
 def test_parameters_that_older_versions_lacked_take_their_defaults(file, curved):
     save(RNLMF(5, random_state=0).fit(curved[1]), file)
-    edited(file, lambda header: header["state"]["fields"].pop("momentum"))
-    assert load(file).momentum == RNLMF().momentum
+    edited(file, lambda header: header["state"]["fields"].pop("solver"))
+    assert load(file).solver == RNLMF().solver
 
 
 def test_files_of_the_first_format_load(curved):

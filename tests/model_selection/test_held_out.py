@@ -3,10 +3,17 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from rnlmf import RNLMF, held_out_score, select
-from rnlmf.model_selection.held_out import HeldOut, confidence, distance, missed, near, related_features
+from rnlmf.model_selection.held_out import (
+    HeldOut,
+    confidence,
+    distance,
+    half_miss,
+    missed,
+    related_features,
+)
 
 
-@pytest.mark.parametrize("loss", [distance, lambda r, spread: missed(r, near(r, spread))])
+@pytest.mark.parametrize("loss", [distance, lambda r, spread: missed(r, half_miss(r, spread))])
 def test_losses_are_bounded_and_free_of_scale(loss, rng):
     residuals = np.append(rng.standard_normal(100), 1e9)
     values = loss(residuals, 1.0)
@@ -15,11 +22,11 @@ def test_losses_are_bounded_and_free_of_scale(loss, rng):
     np.testing.assert_allclose(loss(5 * residuals, 5.0), values)
 
 
-def test_near_follows_the_residuals_only_where_most_are_large(rng):
+def test_half_a_miss_follows_the_residuals_only_where_most_are_large(rng):
     residuals = rng.standard_normal(1000)
-    assert near(0.01 * residuals, 1.0) == 0.3
-    assert near(np.where(rng.random(1000) < 0.3, 100.0, 0.01 * residuals), 1.0) == 0.3
-    assert near(residuals, 1.0) == pytest.approx(3 * np.median(np.abs(residuals)))
+    assert half_miss(0.01 * residuals, 1.0) == 0.3
+    assert half_miss(np.where(rng.random(1000) < 0.3, 100.0, 0.01 * residuals), 1.0) == 0.3
+    assert half_miss(residuals, 1.0) == pytest.approx(3 * np.median(np.abs(residuals)))
 
 
 def test_distance_prefers_the_model_that_is_less_far_off(rng):

@@ -17,7 +17,6 @@ from rnlmf.io import FileError, outputs, read
 from rnlmf.io.dataset import check_parent
 from rnlmf.io.tables import write_labels
 from rnlmf.report.findings import count
-from rnlmf.validation import thread_count
 
 # Set by options of their own, or by the command itself.
 RESERVED = ("n_clusters", "estimator", "random_state", "n_jobs", "callback")
@@ -43,9 +42,7 @@ def cluster_file(
     with terminal.spinner(f"reading {source}"):
         dataset = read(source, **asdict(reading))
     tell_untouched(dataset, terminal)
-    estimator: Any = default_estimator(
-        *dataset.values.shape, **{"n_jobs": thread_count(fitting.jobs), **inner}
-    )
+    estimator: Any = default_estimator(*dataset.values.shape, **{"n_jobs": fitting.jobs, **inner})
     if fitting.scales(dataset):
         estimator = ScaledRNLMF(estimator)
     model = RNLMFClustering(

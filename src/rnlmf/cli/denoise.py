@@ -13,7 +13,6 @@ from rnlmf.cli.options import Fitting, Reading, Writing, parameters
 from rnlmf.io import Dataset, FileError, outputs, read, write
 from rnlmf.io.dataset import MOTION
 from rnlmf.report.findings import in_words
-from rnlmf.validation import thread_count
 
 # Wrong entries are what the estimator is made for by default.
 PENALTIES = {"entries": {}, "samples": {"noise_penalty": "l21"}, "dense": {"noise_penalty": "l2"}}
@@ -36,7 +35,7 @@ def denoise_file(
             **chosen,
             **PENALTIES[fitting.noise],
             random_state=fitting.seed,
-            n_jobs=thread_count(fitting.jobs),
+            n_jobs=fitting.jobs,
             callback=callback,
         )
         model = ScaledRNLMF(inner) if fitting.scales(dataset) else inner
@@ -61,7 +60,7 @@ def apply_model(
         dataset = matched(read(source, **asdict(reading)), model, model_file)
     tell_untouched(dataset, terminal)
     inner = getattr(model, "estimator_", model)
-    inner.n_jobs = thread_count(jobs)
+    inner.n_jobs = jobs
     _finish(model, dataset, writing, terminal)
 
 

@@ -17,8 +17,8 @@ from rnlmf.cluster.graphs import Comparison, Graph, landmark_graph, sample_graph
 from rnlmf.cluster.labels import EXTRA_VECTORS, LABEL_CONSTRAINTS, canonical_order, check_n_clusters
 from rnlmf.cluster.landmarks import choose_landmarks
 from rnlmf.conventions import check_samples, like
-from rnlmf.engine import default_threads
 from rnlmf.estimators.rnlmf import RNLMF
+from rnlmf.fitting.settings import threads_of
 from rnlmf.typing import Array
 from rnlmf.validation import (
     AT_LEAST_ONE,
@@ -29,7 +29,6 @@ from rnlmf.validation import (
     Interval,
     StrOptions,
     fit_context,
-    thread_count,
 )
 
 LEAST_ATOMS = 32
@@ -81,7 +80,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     representation of the codes by each other. The defaults differ from the paper, whose settings depend
     on the data: they are the same for all data. The paper's are, for example for
     COIL-20, ``RNLMFClustering(20, estimator=RNLMF(256, kernel_scale=1.0, noise_penalty="l1",
-    noise_weight=5e-4, neighbors=0, order="paper"), link_by="neighbors", affinity="least-squares",
+    noise_weight=5e-4, neighbors=0, solver="paper"), link_by="neighbors", affinity="least-squares",
     affinity_weight=0.01, n_neighbors=15, assign_labels="kmeans", min_relative_size=0)``.
 
     Parameters
@@ -252,7 +251,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
             weight=self.affinity_weight,
             n_neighbors=self.n_neighbors,
             scaling=self.affinity_scaling,
-            n_threads=thread_count(self.n_jobs) or default_threads(),
+            n_threads=threads_of(self.n_jobs),
         )
         self.estimator_ = self._seeded_estimator(some, rng).fit(some)
         landmarks = self.compare_with == "landmarks" or (
@@ -321,7 +320,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     def _seeded_estimator(self, X: Array, rng: np.random.RandomState) -> Any:
         """The factorization, not fitted, with seeds of its own where it has none."""
         if self.estimator is None:
-            estimator = default_estimator(*X.shape, n_jobs=thread_count(self.n_jobs))
+            estimator = default_estimator(*X.shape, n_jobs=self.n_jobs)
         else:
             estimator = clone(self.estimator)
         seeds = {

@@ -11,7 +11,8 @@ from rnlmf.typing import Array
 
 
 def _data(X: Any) -> Array:
-    return check_array(X, dtype=[np.float64, np.float32], copy=True)
+    """A copy whose rows lie one after the other: only of such an array is a reshaped one a view."""
+    return check_array(X, dtype=[np.float64, np.float32], order="C", copy=True)
 
 
 def _fraction(value: float, name: str) -> float:

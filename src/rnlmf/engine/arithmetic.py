@@ -1,156 +1,182 @@
-"""The element-wise work of a pass between its matrix products, for a block of samples.
+"""The work on a block of samples: the seam behind which NumPy, compiled code or another device may be.
 
-Two steps: the samples are extrapolated along their velocities and lifted, and, once the products
-have given ``V [D, ., 1]``, they move to ``X - prox(X - P)``. Between passes the noise is looked at.
-:class:`NumpyArithmetic` does it with NumPy and any penalty; :mod:`rnlmf.engine.fused` does the same in
-one sweep over memory where numba is installed.
+Under the Gaussian kernel with codes ``C = K R``, and given the atoms, a block is
+
+    K = k(Z, D),   C = K R,   V = C * K,   w = V 1,   P = (V D) / w,   Y = X - prox(X - P)
+
+at the extrapolated samples ``Z = Y + momentum * velocity``. :meth:`BlockArithmetic.row_step` is that;
+:meth:`BlockArithmetic.pass_block` is that and the sums from which the dictionary takes its step. The
+samples are *lifted* (see :meth:`rnlmf.kernels.RBF.lift`), so that the products that give ``K``,
+``V^T Y`` and ``V D`` also give the squared distances and the sums ``V^T 1`` and ``V 1``.
+
+A sample that no atom sees (``w`` below a hundredth, as with a spike far outside the data) would keep
+its noise for ever; the term ``(0.01 - w)_+ |y|^2 / 2`` in the objective draws it to the data's centre,
+from where the atoms take over.
+
+:class:`NumpyArithmetic` serves any penalty; :mod:`rnlmf.engine.fused` does the element-wise work in one
+sweep over memory where numba is installed.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import threading
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rnlmf.engine.corruption import NoiseSums, effective_counts, noise_of
-from rnlmf.engine.rows import LEAST_WEIGHT
+from rnlmf.engine.corruption import NoiseSums, absolute_noise, effective_counts
+from rnlmf.engine.problem import Problem
+from rnlmf.engine.rows import LEAST_WEIGHT, row_target
 from rnlmf.engine.samples import Samples
-from rnlmf.penalties import L1, L2, L21, MinimaxConcave, Penalty
-
-Array = npt.NDArray[Any]
-
-# Velocities are stored as whole multiples of a scale per sample, in 8 bits.
-VELOCITY_STEPS = 127
+from rnlmf.engine.state import VELOCITY_STEPS, SampleState
+from rnlmf.penalties import Penalty
+from rnlmf.typing import Array
 
 
-@dataclass
-class Motion:
-    """State of some samples: where they are, and how they got there.
+@dataclass(frozen=True)
+class PassModel:
+    """What stays fixed during a pass, in the samples' precision.
 
-    The 8 bits of the velocities cost a quarter of the samples' memory, and their rounding is far
-    below what matters to a momentum. A velocity is the last step, ``|speed| * velocity``; a speed
-    below zero says that the step turned against the velocity, which is then not to be used. The
-    penalty of a sample's noise is weighed by its `release`.
+    `momentum` extrapolates the samples; with `keep_velocity` their steps are kept for the next pass.
     """
 
-    Y: Array
-    velocity: npt.NDArray[np.int8]
-    speed: Array
-    release: Array
+    lifted_atoms: Array
+    encoder: Array
+    noise_penalty: Penalty
+    noise_weight: float
+    momentum: float = 0.0
+    keep_velocity: bool = False
 
     @classmethod
-    def of_shape(cls, shape: tuple[int, int], dtype: np.dtype[Any], moving: bool) -> Motion:
-        n = shape[0] if moving else 0
-        velocity, speed = np.zeros((n, shape[1]), np.int8), np.zeros(n, dtype)
-        return cls(np.empty(shape, dtype), velocity, speed, np.ones(shape[0], dtype))
-
-    @classmethod
-    def at_rest(cls, Y: Array) -> Motion:
-        n, m = Y.shape
-        return cls(Y, np.zeros((0, m), np.int8), np.zeros(0, Y.dtype), np.ones(n, Y.dtype))
-
-    def __getitem__(self, rows: slice | Array) -> Motion:
-        return Motion(self.Y[rows], self.velocity[rows], self.speed[rows], self.release[rows])
-
-    def largest_steps(self) -> Array:
-        """Largest entry of every sample's last step."""
-        steps: Array = np.abs(self.speed) * VELOCITY_STEPS
-        return steps
-
-    def rest(self) -> None:
-        """No velocity."""
-        self.speed[...] = 0.0
+    def build(
+        cls, problem: Problem, D: Array, encoder: Array, dtype: np.dtype[Any], **motion: Any
+    ) -> PassModel:
+        return cls(
+            lifted_atoms=problem.kernel.lift(D, atoms=True).astype(dtype),
+            encoder=encoder.astype(dtype),
+            noise_penalty=problem.noise_penalty,
+            noise_weight=problem.noise_weight,
+            **motion,
+        )
 
 
-class Arithmetic(Protocol):
-    """What a pass needs; `lifted` and `VD` have two columns more than there are features."""
+class BlockArithmetic(ABC):
+    """Buffers for blocks of at most `rows` samples, and the work on them.
 
-    def extrapolate(self, motion: Motion, momentum: float, lifted: Array) -> None:
+    After a step the buffers hold, for the block: `lifted` samples ``[Z, 1, -|Z|^2/2]``, `V`, `C` and
+    `VD`, which is ``V [D, ., 1]``.
+    """
+
+    def __init__(self, samples: Samples, n_atoms: int, rows: int) -> None:
+        m, dtype = samples.shape[1], samples.dtype
+        self.lifted, self.VD = np.empty((rows, m + 2), dtype), np.empty((rows, m + 2), dtype)
+        self.V, self.C = np.empty((rows, n_atoms), dtype), np.empty((rows, n_atoms), dtype)
+        self.weighted_samples = np.empty((n_atoms, m + 2), dtype)
+        self.code_gram = np.empty((n_atoms, n_atoms), dtype)
+
+    def weigh(self, state: SampleState, model: PassModel) -> None:
+        """Fill the buffers for the extrapolated samples."""
+        b = len(state.Y)
+        lifted, K, C = self.lifted[:b], self.V[:b], self.C[:b]
+        self.extrapolate(state, model.momentum, lifted)
+        np.matmul(lifted, model.lifted_atoms.T, out=K)
+        np.exp(K, out=K)
+        np.matmul(K, model.encoder, out=C)
+        V = np.multiply(C, K, out=K)
+        np.matmul(V, model.lifted_atoms, out=self.VD[:b])
+
+    def row_step(self, X: Array, state: SampleState, model: PassModel) -> tuple[float, float]:
+        """Move samples, raw in `X`; return loss (less its term in ``C^T C``) and penalty before."""
+        b = len(state.Y)
+        self.weigh(state, model)
+        return self.move(X, self.VD[:b], self.lifted[:b], state, model)
+
+    def pass_block(self, X: Array, state: SampleState, model: PassModel) -> tuple[float, float]:
+        """The same, and the sums `weighted_samples` and `code_gram` of the block."""
+        b = len(state.Y)
+        result = self.row_step(X, state, model)
+        np.matmul(self.V[:b].T, self.lifted[:b], out=self.weighted_samples)
+        np.matmul(self.C[:b].T, self.C[:b], out=self.code_gram)
+        return result
+
+    @abstractmethod
+    def extrapolate(self, state: SampleState, momentum: float, lifted: Array) -> None:
         """``z = y + momentum * velocity`` into `lifted`, as ``[z, 1, -|z|^2/2]``."""
 
+    @abstractmethod
     def move(
-        self,
-        X: Array,
-        VD: Array,
-        lifted: Array,
-        motion: Motion,
-        penalty: Penalty,
-        weight: float,
-        store: bool,
+        self, X: Array, VD: Array, lifted: Array, state: SampleState, model: PassModel
     ) -> tuple[float, float]:
         """Move the samples to ``X - prox(X - P)``; return loss and penalty of where they were.
 
-        The loss is without its term in ``C^T C``. `X` are raw samples; where one is NaN, the sample
-        moves to its prediction. With `store` the velocities are kept, marked where a sample's move
-        turned against its velocity.
+        `X` are raw samples; where one is NaN, the sample moves to its prediction. Velocities that are
+        kept are marked where a sample's move turned against its velocity.
         """
 
+    @abstractmethod
     def noise_sums(self, X: Array, Y: Array) -> NoiseSums:
         """What :mod:`rnlmf.engine.corruption` sums of the noise."""
 
+    @abstractmethod
     def noise_counts(self, X: Array, Y: Array, size: float) -> Array:
         """Effective numbers ``o_i`` of corrupted entries, given the size of a typical corruption."""
 
 
-class NumpyArithmetic:
-    """:class:`Arithmetic` in NumPy, with buffers for blocks of at most `rows` samples."""
+class NumpyArithmetic(BlockArithmetic):
+    """In NumPy, for any penalty."""
 
-    def __init__(self, samples: Samples, rows: int) -> None:
+    def __init__(self, samples: Samples, n_atoms: int, rows: int) -> None:
+        super().__init__(samples, n_atoms, rows)
         shape, dtype = (rows, samples.shape[1]), samples.dtype
         self.units = samples.units
         self.missing = samples.missing
         self.X, self.P, self.Z = (np.empty(shape, dtype) for _ in range(3))
 
-    def extrapolate(self, motion: Motion, momentum: float, lifted: Array) -> None:
-        b, m = motion.Y.shape
+    def extrapolate(self, state: SampleState, momentum: float, lifted: Array) -> None:
+        b, m = state.Y.shape
         Z = self.Z[:b]
         if momentum > 0.0:
-            np.multiply(motion.velocity, (momentum * np.maximum(motion.speed, 0.0))[:, None], out=Z)
-            Z += motion.Y
+            np.multiply(state.velocity, (momentum * np.maximum(state.speed, 0.0))[:, None], out=Z)
+            Z += state.Y
         else:
-            np.copyto(Z, motion.Y)
+            np.copyto(Z, state.Y)
         lifted[:, :m] = Z
         lifted[:, m] = 1.0
         lifted[:, m + 1] = -0.5 * np.einsum("ij,ij->i", Z, Z)
 
     def move(
-        self,
-        X: Array,
-        VD: Array,
-        lifted: Array,
-        motion: Motion,
-        penalty: Penalty,
-        weight: float,
-        store: bool,
+        self, X: Array, VD: Array, lifted: Array, state: SampleState, model: PassModel
     ) -> tuple[float, float]:
-        b, m = motion.Y.shape
-        Y, Z, P = motion.Y, self.Z[:b], self.P[:b]
+        b, m = state.Y.shape
+        penalty, scale = model.noise_penalty, state.threshold_scale
+        Y, Z, w = state.Y, self.Z[:b], VD[:, m + 1]
         X = self.units.load(X, self.X[:b])
-        w = VD[:, m + 1]
-        bounded = np.maximum(w, LEAST_WEIGHT)[:, None]
-        np.divide(VD[:, :m], bounded, out=P)
+        P, threshold = row_target(VD[:, :m], w, model.noise_weight * scale, out=self.P[:b])
         loss = 0.5 * b - float(w.sum(dtype=np.float64))
         loss -= float(np.maximum(LEAST_WEIGHT - w, 0.0) @ lifted[:, m + 1])
-        noise = float(motion.release @ penalty.row_values(self._known(X - Z)))
+        values = penalty.row_values(self._known(X - Z))
+        if not np.all(np.isfinite(values)):
+            # Momentum has led out of where the penalty is finite; without it, they are there.
+            values = penalty.row_values(self._known(X - Y))
+        noise = float(scale @ values)
         residual = self._known(np.subtract(X, P, out=X))
-        threshold = weight * motion.release[:, None] / bounded
-        new = penalty.remainder(residual, threshold.astype(X.dtype, copy=False), out=residual)
+        new = penalty.remainder(residual, threshold, out=residual)
         new += P
-        if store:
+        if model.keep_velocity:
             step = np.subtract(new, Y, out=P)
             Z -= new
-            self._store(motion, step, turned=np.einsum("ij,ij->i", Z, step) > 0.0)
+            self._keep(state, step, turned=np.einsum("ij,ij->i", Z, step) > 0.0)
         np.copyto(Y, new)
         return loss, noise
 
     def noise_sums(self, X: Array, Y: Array) -> NoiseSums:
-        return NoiseSums.of(noise_of(self.units.load(X, self.X[: len(Y)]), Y))
+        return NoiseSums.of(absolute_noise(self.units.load(X, self.X[: len(Y)]), Y))
 
     def noise_counts(self, X: Array, Y: Array, size: float) -> Array:
-        return effective_counts(noise_of(self.units.load(X, self.X[: len(Y)]), Y), size)
+        return effective_counts(absolute_noise(self.units.load(X, self.X[: len(Y)]), Y), size)
 
     def _known(self, difference: Array) -> Array:
         """Zero, in place, where there is no value."""
@@ -159,20 +185,30 @@ class NumpyArithmetic:
         return difference
 
     @staticmethod
-    def _store(motion: Motion, step: Array, turned: Array) -> None:
+    def _keep(state: SampleState, step: Array, turned: Array) -> None:
         largest = np.maximum(step.max(axis=1), -step.min(axis=1))
         scale = np.maximum(largest / VELOCITY_STEPS, np.finfo(step.dtype).tiny)
         step /= scale[:, None]
         np.rint(step, out=step)
-        np.copyto(motion.velocity, step, casting="unsafe")
-        motion.speed[...] = np.where(turned, -scale, scale)
+        np.copyto(state.velocity, step, casting="unsafe")
+        state.speed[...] = np.where(turned, -scale, scale)
 
 
-def choose_arithmetic(samples: Samples, penalty: Penalty, rows: int, fused: bool) -> Arithmetic:
+def choose_arithmetic(
+    samples: Samples, penalty: Penalty, n_atoms: int, rows: int, fused: bool = True
+) -> BlockArithmetic:
     """The fused arithmetic where it is wanted and can be had, else NumPy's."""
-    compiled = type(penalty) in (L1, L2, L21, MinimaxConcave)
-    if fused and compiled and importlib.util.find_spec("numba"):
+    if fused and penalty.compiled_form and importlib.util.find_spec("numba"):
         from rnlmf.engine.fused import FusedArithmetic
 
-        return FusedArithmetic(samples)
-    return NumpyArithmetic(samples, rows)
+        return FusedArithmetic(samples, n_atoms, rows)
+    return NumpyArithmetic(samples, n_atoms, rows)
+
+
+class ThreadArithmetic(threading.local):
+    """An arithmetic, with its buffers, for every thread that asks."""
+
+    def __init__(
+        self, samples: Samples, penalty: Penalty, n_atoms: int, rows: int, fused: bool = True
+    ) -> None:
+        self.here = choose_arithmetic(samples, penalty, n_atoms, rows, fused)

@@ -5,9 +5,9 @@ explain in it, beyond the threshold, is taken for noise. The penalty of ``noise_
 
     lambda_E sum_i kappa_i sum_j rho(e_ij),     rho(e) = |e| - e^2 / (2 b) up to the knee b, then b / 2,
 
-has two devices against that. *Release*: ``kappa_i >= 1`` raises the threshold of a sample whose share
-of corrupted entries is credibly below average; where all samples are corrupted alike, every ``kappa_i``
-is 1. *No bias*: corruptions beyond the knee are removed whole, as in
+has two devices against that. *Threshold scales*: ``kappa_i >= 1`` raises the threshold of a sample
+whose share of corrupted entries is credibly below average; where all samples are corrupted alike, every
+``kappa_i`` is 1. *No bias*: corruptions beyond the knee are removed whole, as in
 :class:`rnlmf.penalties.MinimaxConcave`. Both follow from the noise found so far:
 
     S = sum e^2 / sum |e|                        size of a typical corruption
@@ -21,42 +21,67 @@ is 1. *No bias*: corruptions beyond the knee are removed whole, as in
 Noise is taken to be sparse. The nearer ``q`` comes to a half, the more of what was found must be the
 model's misfit, which is better shrunk than removed whole; from a half on the penalty is plain l1.
 
-``S``, ``q``, ``p_0`` and ``alpha`` belong to the data and are kept for new samples; a sample's own
-``kappa_i`` depends on nothing else, so that samples are still treated one by one.
+All that the data must give are sums over samples (:class:`NoiseSums`, :class:`ShareSums`), so that they
+may be anywhere. ``S``, ``q``, ``p_0`` and ``alpha`` belong to the data and are kept for new samples; a
+sample's own ``kappa_i`` depends on nothing else, so that samples are still treated one by one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
-# Iterations with equal thresholds before the first look at the noise, and between looks.
-FIRST_LOOK = 30
-NEXT_LOOK = 5
-# Before this iteration nothing has converged.
-SETTLED = FIRST_LOOK + 2 * NEXT_LOOK
+# Iterations with equal thresholds before the first adaptation, and then between them (choices): the
+# dictionary must have found the data, or its misfit is taken for noise.
+FIRST_ADAPTATION = 30
+ADAPT_EVERY = 5
+# Nothing has converged before the thresholds were set so many times.
+LEAST_ADAPTATIONS = 3
+# The knee, in sizes of a typical corruption (a choice): what is larger is one, and removed whole.
 KNEE = 3.0
 # Differences up to so many units in the last place are no noise.
 ROUNDING = 8.0
-LARGEST_RELEASE = 20.0
+# In units of the kernel's width: no sparse corruption that a model can be learned beside is so large,
+# and one value of 1e30 must not be the typical one.
+LARGEST_NOISE = 10.0
+# A sample in which nothing was found is still a sample: its threshold stays finite (a choice).
+LARGEST_SCALE = 20.0
+# Of the prior: from hardly any to practically equal shares.
+STRENGTHS = (0.5, 1e6)
+LEAST_VARIANCE = 1e-8
 
 
-def due(iteration: int) -> bool:
-    """Whether the noise is looked at before this iteration."""
-    return iteration >= FIRST_LOOK and (iteration - FIRST_LOOK) % NEXT_LOOK == 0
+@dataclass(frozen=True)
+class AdaptationSchedule:
+    """At which iterations the noise found so far sets the penalty."""
+
+    first: int = FIRST_ADAPTATION
+
+    @classmethod
+    def within(cls, max_iter: int) -> AdaptationSchedule:
+        """The usual one, earlier where there are few iterations: half of them are left to adapt."""
+        return cls(min(FIRST_ADAPTATION, max_iter // 2))
+
+    @property
+    def settled(self) -> int:
+        """Iteration before which nothing has converged."""
+        return self.first + (LEAST_ADAPTATIONS - 1) * ADAPT_EVERY
+
+    def is_due(self, iteration: int) -> bool:
+        """Whether the penalty is set anew before this iteration."""
+        return iteration >= self.first and (iteration - self.first) % ADAPT_EVERY == 0
 
 
-def noise_of(X: Array, Y: Array) -> Array:
-    """``|X - Y|``, zero where nothing was observed or the difference is rounding."""
+def absolute_noise(X: Array, Y: Array) -> Array:
+    """``|X - Y|`` up to a bound, zero where nothing was observed or the difference is rounding."""
     E: Array = np.abs(X - Y)
     rounding = ROUNDING * np.finfo(E.dtype).eps * np.maximum(np.abs(X), 1.0)
     E[np.isnan(E) | (rounding >= E)] = 0.0
-    return E
+    return np.minimum(E, LARGEST_NOISE, out=E)
 
 
 def effective_counts(noise: Array, size: float) -> Array:
@@ -68,19 +93,57 @@ def effective_counts(noise: Array, size: float) -> Array:
 class NoiseSums(NamedTuple):
     """Of absolute noise: its sum, the sum of its squares, and the number of entries that have any."""
 
-    total: float
-    squares: float
-    entries: int
+    total: float = 0.0
+    squares: float = 0.0
+    entries: int = 0
 
     @classmethod
     def of(cls, noise: Array) -> NoiseSums:
         total = float(noise.sum(dtype=np.float64))
         return cls(total, float(np.vdot(noise, noise)), int(np.count_nonzero(noise)))
 
+    def plus(self, other: NoiseSums) -> NoiseSums:
+        """The sums over both."""
+        return NoiseSums(
+            self.total + other.total, self.squares + other.squares, self.entries + other.entries
+        )
+
     @property
     def size(self) -> float:
-        """``S``."""
+        """Size ``S`` of a typical corruption."""
         return self.squares / self.total
+
+
+class ShareSums(NamedTuple):
+    """Of samples with a value: how many, and sums of ``p_i``, ``p_i^2``, ``1 / m_i`` and ``m_i``."""
+
+    samples: int = 0
+    shares: float = 0.0
+    squares: float = 0.0
+    inverse_observed: float = 0.0
+    observed: int = 0
+
+    @classmethod
+    def of(cls, counts: Array, observed: Array) -> ShareSums:
+        seen = observed > 0
+        shares = counts[seen] / observed[seen]
+        return cls(
+            int(seen.sum()),
+            float(shares.sum()),
+            float(shares @ shares),
+            float(np.sum(1.0 / observed[seen])),
+            int(observed.sum()),
+        )
+
+    def plus(self, other: ShareSums) -> ShareSums:
+        """The sums over both."""
+        return ShareSums(
+            self.samples + other.samples,
+            self.shares + other.shares,
+            self.squares + other.squares,
+            self.inverse_observed + other.inverse_observed,
+            self.observed + other.observed,
+        )
 
 
 @dataclass(frozen=True)
@@ -92,31 +155,31 @@ class Corruption:
     strength: float
     noisy: float = 0.0
 
+    @classmethod
+    def of_sums(cls, noise: NoiseSums, shares: ShareSums) -> Corruption:
+        """The data's own, from sums over all samples."""
+        rate = shares.shares / shares.samples
+        spread = rate * (1.0 - rate)
+        variance = shares.squares / shares.samples - rate**2
+        variance -= spread * shares.inverse_observed / shares.samples
+        strength = float(np.clip(spread / max(variance, LEAST_VARIANCE) - 1.0, *STRENGTHS))
+        return cls(noise.size, rate, strength, noise.entries / shares.observed)
+
     @property
     def knee(self) -> float:
-        """``b``."""
+        """Size ``b`` from which on a corruption is removed whole."""
         sparse = max(1.0 - 2.0 * self.noisy, 0.0)
         return KNEE * self.size / sparse if sparse > 0.0 else np.inf
 
-    def release(self, counts: Array, observed: Array) -> Array:
-        """``kappa_i``."""
+    def threshold_scales(self, counts: Array, observed: Array) -> Array:
+        """``kappa_i`` from effective numbers of corrupted entries, and of values."""
         total = self.strength + observed
         mean = (self.strength * self.rate + counts) / total
         upper = mean + 2.0 * np.sqrt(mean * (1.0 - mean) / (total + 1.0))
-        factors: Array = np.clip(self.rate / upper, 1.0, LARGEST_RELEASE)
-        return factors
+        scales: Array = np.clip(self.rate / upper, 1.0, LARGEST_SCALE)
+        return scales
 
-    def release_of(self, noise: Array, observed: Array) -> Array:
-        """``kappa_i`` of samples on their own, from absolute noise and which entries have a value."""
-        return self.release(effective_counts(noise, self.size), observed.sum(axis=1))
-
-    @classmethod
-    def of_data(cls, sums: NoiseSums, counts: Array, observed: Array) -> Corruption:
-        """The data's own, from all samples; those without a value do not count."""
-        seen = observed > 0
-        shares = counts[seen] / observed[seen]
-        rate = float(shares.mean())
-        binomial = float(np.mean(rate * (1.0 - rate) / observed[seen]))
-        variance = max(float(shares.var()) - binomial, 1e-8)
-        strength = float(np.clip(rate * (1.0 - rate) / variance - 1.0, 0.5, 1e6))
-        return cls(sums.size, rate, strength, sums.entries / float(observed.sum()))
+    def threshold_scales_of(self, X: Array, Y: Array) -> Array:
+        """``kappa_i`` of samples on their own, with the noise ``X - Y``."""
+        counts = effective_counts(absolute_noise(X, Y), self.size)
+        return self.threshold_scales(counts, np.sum(~np.isnan(X), axis=1))

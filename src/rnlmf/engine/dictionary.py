@@ -13,16 +13,13 @@ and for the polynomial kernel (``s = 0``) the same of ``(y.d + c)^q``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse.linalg
 
 from rnlmf.engine.problem import Problem
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # Above this many atoms the factorization of H costs more than the passes that it saves.
 LARGE_DICTIONARY = 2048
@@ -34,8 +31,8 @@ class Statistics:
 
     Attributes
     ----------
-    pull : (d, m) array
-        ``V^T Y``.
+    weighted_samples : (d, m) array
+        ``V^T Y``: for every atom the sum of the samples, weighted by how much it explains of them.
     weight : (d,) array
         ``V^T 1``.
     code_gram : (d, d) array
@@ -46,11 +43,24 @@ class Statistics:
         ``R(E)``, without its weight.
     """
 
-    pull: Array
+    weighted_samples: Array
     weight: Array
     code_gram: Array
-    loss: float
-    noise: float
+    loss: float = 0.0
+    noise: float = 0.0
+
+    @classmethod
+    def none(cls, n_atoms: int, n_features: int) -> Statistics:
+        """Of no samples, in double precision."""
+        return cls(np.zeros((n_atoms, n_features)), np.zeros(n_atoms), np.zeros((n_atoms, n_atoms)))
+
+    def add(self, other: Statistics) -> None:
+        """Those of further samples, in place."""
+        self.weighted_samples += other.weighted_samples
+        self.weight += other.weight
+        self.code_gram += other.code_gram
+        self.loss += other.loss
+        self.noise += other.noise
 
 
 def gradient_and_curvature(
@@ -65,7 +75,7 @@ def gradient_and_curvature(
         H[np.diag_indices_from(H)] += statistics.weight - H.sum(axis=1)
     else:
         H = gram * problem.kernel.slope(problem.kernel.argument(D, D))
-    return H @ D - statistics.pull, H
+    return H @ D - statistics.weighted_samples, H
 
 
 def newton_direction(gradient: Array, H: Array, shift: float = 0.0) -> Array:
@@ -93,49 +103,13 @@ def spectral_direction(gradient: Array, H: Array) -> Array:
     return gradient / (norm or 1.0)
 
 
-class DictionaryStep:
-    """``Delta = eta Delta + direction / tau_D``, Eq. (D_sol_delta), and its safeguards.
-
-    Parameters
-    ----------
-    damping : float
-        ``tau_D >= 1``, the least damping.
-    shift : float
-        ``mu >= 0``.
-    method : {"auto", "newton", "spectral"}
-        Which direction; "auto" is Newton up to a large number of atoms.
-    """
-
-    def __init__(self, shape: tuple[int, int], damping: float, shift: float, method: str) -> None:
-        self.least_damping = self.damping = damping
-        self.shift = shift
-        if method == "auto":
-            method = "newton" if shape[0] <= LARGE_DICTIONARY else "spectral"
-        self.method = method
-        self.delta = np.zeros(shape)
-
-    def direction(self, gradient: Array, H: Array) -> Array:
-        """Descent direction (to be subtracted)."""
-        if self.method == "newton":
-            return newton_direction(gradient, H, self.shift)
-        return spectral_direction(gradient, H)
-
-    def propose(self, direction: Array, momentum: float) -> Array:
-        """The next ``Delta``."""
-        self.delta = momentum * self.delta + direction / self.damping
-        return self.delta
-
-    def restart(self) -> None:
-        """Forget the momentum."""
-        self.delta = np.zeros_like(self.delta)
-
-    def damp(self) -> None:
-        """Shorter steps from now on."""
-        self.damping *= 2.0
-
-    def relax(self) -> None:
-        """Take back part of the damping after a step that went well."""
-        self.damping = max(self.least_damping, self.damping / 1.2)
+def direction(gradient: Array, H: Array, method: str = "auto", shift: float = 0.0) -> Array:
+    """Descent direction (to be subtracted), by the `method` "newton", "spectral" or "auto"."""
+    if method == "auto":
+        method = "newton" if len(H) <= LARGE_DICTIONARY else "spectral"
+    return (
+        newton_direction(gradient, H, shift) if method == "newton" else spectral_direction(gradient, H)
+    )
 
 
 def relative_change(delta: Array, D: Array, momentum: float) -> float:

@@ -12,18 +12,17 @@ from typing import Any
 
 import numba
 import numpy as np
-import numpy.typing as npt
 
-from rnlmf.engine.arithmetic import VELOCITY_STEPS, Motion
-from rnlmf.engine.corruption import ROUNDING, NoiseSums
+from rnlmf.engine.arithmetic import BlockArithmetic, PassModel
+from rnlmf.engine.corruption import LARGEST_NOISE, ROUNDING, NoiseSums
 from rnlmf.engine.rows import LEAST_WEIGHT
 from rnlmf.engine.samples import Samples
-from rnlmf.penalties import L1, L2, L21, MinimaxConcave, Penalty
+from rnlmf.engine.state import VELOCITY_STEPS, SampleState
+from rnlmf.typing import Array
 
-Array = npt.NDArray[Any]
-
+# The forms of a penalty (:attr:`rnlmf.penalties.Penalty.compiled_form`) as numbers.
 ENTRIES, ROWS, SQUARES = 0, 1, 2
-CODES: dict[type[Penalty], int] = {L1: ENTRIES, MinimaxConcave: ENTRIES, L21: ROWS, L2: SQUARES}
+FORMS = {"entries": ENTRIES, "rows": ROWS, "squares": SQUARES}
 
 # Sums may be reordered.
 compiled = numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
@@ -60,7 +59,7 @@ def _move(  # type: ignore[no-untyped-def]
     Y,
     velocity,
     speed,
-    release,
+    scales,
     weight,
     knee,
     least,
@@ -85,7 +84,7 @@ def _move(  # type: ignore[no-untyped-def]
             loss -= (least - w) * lifted[i, m + 1]
             w = least
         shrink = one / w
-        threshold = weight * release[i] * shrink
+        threshold = weight * scales[i] * shrink
         # How much of the residual is kept: all within the threshold (entries), or a factor.
         factor = one
         if kind == ROWS:
@@ -124,7 +123,7 @@ def _move(  # type: ignore[no-untyped-def]
                 turn += (z - new) * u
                 step[j] = u
                 Y[i, j] = new
-            noise += release[i] * total
+            noise += scales[i] * total
         else:
             for j in range(m):
                 x = (X[i, j] - center[j]) * inverse_width
@@ -138,7 +137,7 @@ def _move(  # type: ignore[no-untyped-def]
                 turn += (z - new) * u
                 step[j] = u
                 Y[i, j] = new
-            noise += release[i] * (math.sqrt(total) if kind == ROWS else total / 2.0)
+            noise += scales[i] * (math.sqrt(total) if kind == ROWS else total / 2.0)
         if store:
             # Magnitudes of floats are in the order of their bits, and integers have a fast maximum.
             top = bits[0] & magnitude
@@ -155,7 +154,7 @@ def _move(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _noise_sums(X, center, inverse_width, Y, rounding):  # type: ignore[no-untyped-def]
+def _noise_sums(X, center, inverse_width, Y, rounding, largest):  # type: ignore[no-untyped-def]
     n, m = Y.shape
     zero = Y.dtype.type(0)
     one = Y.dtype.type(1)
@@ -171,6 +170,7 @@ def _noise_sums(X, center, inverse_width, Y, rounding):  # type: ignore[no-untyp
             size = abs(x - Y[i, j])
             # False where a value is missing.
             size = size if size > rounding * max(abs(x), one) else zero
+            size = min(size, largest)
             row_total += size
             row_squares += size * size
             row_entries += one if size > zero else zero
@@ -206,50 +206,45 @@ _move_complete = compiled_complete(_renamed(_move, "_move_complete"))
 _move_missing = compiled(_renamed(_move, "_move_missing"))
 
 
-class FusedArithmetic:
-    """:class:`rnlmf.engine.arithmetic.Arithmetic`, compiled, for the penalties in `CODES`."""
+class FusedArithmetic(BlockArithmetic):
+    """Compiled, for the penalties that have one of the `FORMS`."""
 
-    def __init__(self, samples: Samples) -> None:
+    def __init__(self, samples: Samples, n_atoms: int, rows: int) -> None:
+        super().__init__(samples, n_atoms, rows)
         units, dtype = samples.units, samples.dtype
         self.scalar = dtype.type
-        self.kernel = _move_missing if samples.missing else _move_complete
+        self.sweep = _move_missing if samples.missing else _move_complete
         self.center = units.center.astype(dtype)
         self.inverse_width = self.scalar(1.0 / units.width)
         # The last step of a sample, and its largest entry; the same as bits, and all but the sign's.
         self.step = np.zeros(len(units.center) + 1, dtype)
         self.bits = self.step.view(f"i{dtype.itemsize}")
         self.rounding = self.scalar(ROUNDING * np.finfo(dtype).eps)
+        self.largest = self.scalar(LARGEST_NOISE)
         self.magnitude = self.bits.dtype.type(np.iinfo(self.bits.dtype).max)
 
-    def extrapolate(self, motion: Motion, momentum: float, lifted: Array) -> None:
-        _extrapolate(motion.Y, motion.velocity, motion.speed, self.scalar(momentum), lifted)
+    def extrapolate(self, state: SampleState, momentum: float, lifted: Array) -> None:
+        _extrapolate(state.Y, state.velocity, state.speed, self.scalar(momentum), lifted)
 
     def move(
-        self,
-        X: Array,
-        VD: Array,
-        lifted: Array,
-        motion: Motion,
-        penalty: Penalty,
-        weight: float,
-        store: bool,
+        self, X: Array, VD: Array, lifted: Array, state: SampleState, model: PassModel
     ) -> tuple[float, float]:
-        knee = penalty.knee if isinstance(penalty, MinimaxConcave) else np.inf
-        loss, noise = self.kernel(
+        penalty = model.noise_penalty
+        loss, noise = self.sweep(
             X,
             self.center,
             self.inverse_width,
             VD,
             lifted,
-            motion.Y,
-            motion.velocity,
-            motion.speed,
-            motion.release,
-            self.scalar(weight),
-            self.scalar(knee),
+            state.Y,
+            state.velocity,
+            state.speed,
+            state.threshold_scale,
+            self.scalar(model.noise_weight),
+            self.scalar(penalty.knee),
             self.scalar(LEAST_WEIGHT),
-            CODES[type(penalty)],
-            store,
+            FORMS[penalty.compiled_form],
+            model.keep_velocity,
             self.step,
             self.bits,
             self.magnitude,
@@ -257,7 +252,9 @@ class FusedArithmetic:
         return float(loss), float(noise)
 
     def noise_sums(self, X: Array, Y: Array) -> NoiseSums:
-        return NoiseSums(*_noise_sums(X, self.center, self.inverse_width, Y, self.rounding))
+        return NoiseSums(
+            *_noise_sums(X, self.center, self.inverse_width, Y, self.rounding, self.largest)
+        )
 
     def noise_counts(self, X: Array, Y: Array, size: float) -> Array:
         counts = np.empty(len(Y))

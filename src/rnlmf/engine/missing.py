@@ -9,13 +9,10 @@ features.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy.special import softmax
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # Iterations at which missing values are set anew; a dictionary must first have found the data.
 WHILE_LEARNING = (10, 20, 30)

@@ -10,26 +10,24 @@ with ``Y = X - E``. Samples are rows: ``Y`` is (n, m), ``D`` (d, m), the codes `
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import lapack
 
 from rnlmf.engine.corruption import Corruption
-from rnlmf.kernels import RBF, Kernel
-from rnlmf.penalties import L2, FeaturePenalty, MinimaxConcave, Nuclear, Penalty
-
-Array = npt.NDArray[Any]
-
-WINDOW = 10
+from rnlmf.kernels import Kernel
+from rnlmf.penalties import FeaturePenalty, MinimaxConcave, Penalty
+from rnlmf.typing import Array
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Kernel, penalties and their weights."""
+    """Kernel, penalties and their weights.
+
+    Where the noise is `adaptive` (:mod:`rnlmf.engine.corruption`) the noise penalty is the one to begin
+    with, and :meth:`adapted_to` what was found gives the one to go on with.
+    """
 
     kernel: Kernel
     code_penalty: Penalty
@@ -38,22 +36,32 @@ class Problem:
     noise_weight: float
     dictionary_penalty: FeaturePenalty | None = None
     dictionary_weight: float = 0.0
+    adaptive: bool = False
 
     @property
-    def linear_codes(self) -> bool:
-        """Whether the codes are a linear function of the kernel values, ``C = K R``."""
-        return isinstance(self.code_penalty, L2 | Nuclear)
+    def closed_row_steps(self) -> bool:
+        """Whether samples take the closed step of the Gaussian kernel, codes being ``C = K R``."""
+        return self.kernel.gaussian and self.code_penalty.linear_codes
 
     @property
-    def fast_rows(self) -> bool:
-        """Whether a sample's noise has the closed step of the RBF kernel with linear codes."""
-        # Not `isinstance`: a kernel derived from it has another slope.
-        return type(self.kernel) is RBF and self.linear_codes
+    def single_pass(self) -> bool:
+        """Whether dictionary and noise can be updated in one pass over the samples."""
+        return self.kernel.gaussian and self.code_penalty.ridge
+
+    def adapted_to(self, corruption: Corruption | None) -> Problem:
+        """The problem with the penalty that the noise found so far asks for."""
+        if corruption is None:
+            return self
+        return replace(self, noise_penalty=MinimaxConcave(corruption.knee))
 
     @property
-    def adaptive(self) -> bool:
-        """Whether the noise penalty follows the noise that is found."""
-        return isinstance(self.noise_penalty, MinimaxConcave)
+    def relaxes(self) -> bool:
+        """Whether another noise penalty is to begin with."""
+        return self.noise_penalty.relaxation() is not self.noise_penalty
+
+    def relaxed(self) -> Problem:
+        """The problem to begin with."""
+        return replace(self, noise_penalty=self.noise_penalty.relaxation()) if self.relaxes else self
 
     def atom_kernel(self, D: Array) -> Array:
         """``K_D = K(D, D)`` in double precision."""
@@ -94,59 +102,8 @@ def inverse_of_damped(K_D: Array, weight: float) -> Array:
         if not failed:
             break
         damping = max(10.0 * damping, smallest)
-    # LAPACK's potri after potrf costs a quarter of a general inverse.
-    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=True)
-    lower: Array = np.tril(inverse)
-    lower += np.tril(inverse, -1).T
-    return lower
-
-
-@dataclass(frozen=True)
-class IterationInfo:
-    """What a callback is told after every iteration."""
-
-    iteration: int
-    max_iter: int
-    objective: float
-    dictionary_change: float
-
-
-Callback = Callable[[IterationInfo], object]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to iterate; see the parameters of :class:`rnlmf.RNLMF`."""
-
-    max_iter: int = 300
-    tol: float = 3e-4
-    momentum: float = 0.9
-    step_damping: float = 1.0
-    curvature_shift: float = 0.0
-    dictionary_step: str = "auto"
-    n_threads: int = 1
-    fused: bool = True
-    warmup: int = 20
-    callback: Callback | None = None
-
-
-@dataclass
-class Fit:
-    """Outcome of a fit, in the engine's units."""
-
-    dictionary: Array
-    objective: list[float] = field(default_factory=list)
-    n_iter: int = 0
-    converged: bool = False
-    corruption: Corruption | None = None
-    code_metric: Array | None = None
-
-
-def has_converged(objective: list[float], dictionary_change: float, tol: float) -> bool:
-    """Relative change per iteration of objective and dictionary at most `tol`.
-
-    The objective's is the mean over some iterations: momentum and rounding make it ripple.
-    """
-    if len(objective) <= WINDOW or dictionary_change > tol:
-        return False
-    return abs(objective[-1] - objective[-1 - WINDOW]) <= WINDOW * tol * abs(objective[-1])
+    # LAPACK's potri after potrf costs a quarter of a general inverse; above the diagonal are zeros.
+    lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=True)
+    inverse: Array = lower + lower.T
+    inverse[identity, identity] *= 0.5
+    return inverse

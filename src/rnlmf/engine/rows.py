@@ -1,25 +1,50 @@
-"""The codes and the noise of single rows: the safe steps that every kernel and penalty has.
+"""The codes and the noise of single rows: the steps that every kernel and penalty has.
 
-The noise step is proximal gradient descent with a step length of its own for every sample, so that
-the result of a sample never depends on the others; the paper takes the largest curvature over all
-samples (Table 2 with xi = 1). Lengths are found by backtracking, because the curvature with frozen
-weights is a bound only where no code is negative (RBF), and not at all for the polynomial kernel.
+A sample's noise takes proximal gradient steps with a length of its own, so that its result never
+depends on the other samples; the paper takes the largest curvature over all (Table 2 with xi = 1). With
+the curvature ``w`` of a row and ``V = C * f'``, the step goes to
+
+    y = x - prox_{lambda_E kappa / w}(x - P),     P = (V D) / w,
+
+where ``P`` is the model's prediction. That is :func:`row_target`, for all ways of iterating.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.engine.problem import Problem
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # A sample that the atoms hardly see has almost no curvature; its step is bounded by this.
 LEAST_WEIGHT = 1e-2
 MAX_HALVINGS = 30
+
+
+class RowTarget(NamedTuple):
+    """The prediction of every row, and above which size a residual to it is noise (a column)."""
+
+    prediction: Array
+    threshold: Array
+
+
+def bounded_weight(weight: Array) -> Array:
+    """``w`` as a column, at least `LEAST_WEIGHT`."""
+    bounded: Array = np.maximum(weight, LEAST_WEIGHT)[:, None]
+    return bounded
+
+
+def row_target(
+    weighted_atoms: Array, weight: Array, penalty_weight: Array, out: Array | None = None
+) -> RowTarget:
+    """``P = (V D) / w`` and ``lambda_E kappa / w``, from ``V D``, ``w`` and ``lambda_E kappa``."""
+    bounded = bounded_weight(weight)
+    prediction: Array = np.divide(weighted_atoms, bounded, out=out)
+    return RowTarget(
+        prediction, (penalty_weight[:, None] / bounded).astype(prediction.dtype, copy=False)
+    )
 
 
 def known_difference(X: Array, Y: Array) -> Array:
@@ -30,16 +55,13 @@ def known_difference(X: Array, Y: Array) -> Array:
 
 
 def row_objectives(
-    problem: Problem, X: Array, Y: Array, C: Array, D: Array, release: Array | float = 1.0
+    problem: Problem, X: Array, Y: Array, C: Array, D: Array, threshold_scale: Array | float = 1.0
 ) -> Array:
-    """The part of the objective that depends on ``y_i``, for every row.
-
-    `release` weighs the penalty of every row (see :mod:`rnlmf.engine.corruption`).
-    """
+    """The part of the objective that depends on ``y_i``, for every row."""
     kernel = problem.kernel
     own = kernel.f(kernel.self_argument(Y))
     fit = np.einsum("ij,ij->i", C, kernel(Y, D))
-    noise = release * problem.noise_penalty.row_values(known_difference(X, Y))
+    noise = threshold_scale * problem.noise_penalty.row_values(known_difference(X, Y))
     objectives: Array = 0.5 * own - fit + problem.noise_weight * noise
     return objectives
 
@@ -52,34 +74,43 @@ def noise_gradient(problem: Problem, Y: Array, C: Array, D: Array) -> tuple[Arra
     return curvature[:, None] * Y - V @ D, curvature
 
 
+def noise_target(
+    problem: Problem, Y: Array, gradient: Array, steepness: Array, threshold_scale: Array
+) -> RowTarget:
+    """:func:`row_target` under any kernel, with the steepness (a column) in place of the curvature."""
+    penalty_weight = problem.noise_weight * threshold_scale
+    return row_target(steepness * Y - gradient, steepness[:, 0], penalty_weight)
+
+
 def noise_step(
-    problem: Problem, X: Array, Y: Array, C: Array, D: Array, release: Array | None = None
+    problem: Problem, X: Array, Y: Array, C: Array, D: Array, threshold_scale: Array | None = None
 ) -> Array:
     """One proximal gradient step of every row that does not raise its objective.
 
-    Where ``X`` has no value, nothing is penalised and the step is the gradient's.
+    The steepness is found by backtracking, because the curvature with frozen weights is a bound only
+    where no code is negative (RBF), and not at all for the polynomial kernel. Where ``X`` has no value,
+    nothing is penalised and the step is the gradient's.
     """
     penalty = problem.noise_penalty
-    release = np.ones(len(X)) if release is None else release
+    scale = np.ones(len(X)) if threshold_scale is None else threshold_scale
     missing = np.isnan(X)
     gradient, curvature = noise_gradient(problem, Y, C, D)
-    steepness = np.maximum(curvature, LEAST_WEIGHT)[:, None]
-    before = row_objectives(problem, X, Y, C, D, release)
+    steepness = bounded_weight(curvature)
+    before = row_objectives(problem, X, Y, C, D, scale)
     result = Y.copy()
     pending = np.arange(len(Y))
     slack = 4.0 * np.finfo(Y.dtype).eps
     for _ in range(MAX_HALVINGS):
-        tau = steepness[pending]
-        ahead = Y[pending] - gradient[pending] / tau
-        threshold = problem.noise_weight * release[pending, None] / tau
-        E = penalty.prox(known_difference(X[pending], ahead), threshold)
-        trial = np.where(missing[pending], ahead, X[pending] - E.astype(Y.dtype))
+        some = pending
+        ahead, threshold = noise_target(problem, Y[some], gradient[some], steepness[some], scale[some])
+        E = penalty.prox(known_difference(X[some], ahead), threshold)
+        trial = np.where(missing[some], ahead, X[some] - E.astype(Y.dtype))
         # A step too far may overflow; it is then refused like any other that does not descend.
         with np.errstate(over="ignore", invalid="ignore"):
-            after = row_objectives(problem, X[pending], trial, C[pending], D, release[pending])
-        accepted = after <= before[pending] + slack * (1.0 + np.abs(before[pending]))
-        result[pending[accepted]] = trial[accepted]
-        pending = pending[~accepted]
+            after = row_objectives(problem, X[some], trial, C[some], D, scale[some])
+        accepted = after <= before[some] + slack * (1.0 + np.abs(before[some]))
+        result[some[accepted]] = trial[accepted]
+        pending = some[~accepted]
         if len(pending) == 0:
             break
         steepness[pending] *= 2.0

@@ -16,16 +16,19 @@ from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Rows of a block times the floats that one row needs: what fits in a core's share of the cache.
 BLOCK_BYTES = 3 << 19
+# Samples of a shard, about: enough for its sums to cost little, few enough to share among threads.
 GROUP_ROWS = 512
+# The square of a value must be a number in single precision.
+LARGEST_SINGLE = 1e15
 
 
 def has_missing(X: Array) -> bool:
@@ -70,6 +73,17 @@ class Samples:
         """Samples in which NaN is a missing value."""
         return cls(X, units, missing=has_missing(X))
 
+    def __getitem__(self, rows: slice) -> Samples:
+        return Samples(self.X[rows], self.units, self.missing)
+
+    def in_single_precision(self) -> Samples:
+        """A copy in float32 that is in the engine's units already: no offset or unit is lost."""
+        Z = self.units.to_engine(self.X)
+        np.clip(Z, -LARGEST_SINGLE, LARGEST_SINGLE, out=Z)
+        center = np.zeros(Z.shape[1], np.float32)
+        fill = np.asarray(self.units.fill, np.float32)
+        return Samples(Z.astype(np.float32), Units(center, 1.0, fill), self.missing)
+
     @property
     def shape(self) -> tuple[int, int]:
         n, m = self.X.shape
@@ -107,18 +121,21 @@ def number_of_groups(n_samples: int) -> int:
     return 1 if n_samples <= GROUP_ROWS else 2 * -(-n_samples // (8 * GROUP_ROWS))
 
 
-def groups(n_samples: int, rows: int) -> Iterator[list[slice]]:
-    """Blocks of at most `rows` samples in groups of equal size, the unit of work of a thread.
+def spans(n_samples: int) -> list[slice]:
+    """Rows of the shards of samples, the unit of work of a thread.
 
     The partition does not depend on the number of threads, and sums are taken in its order, so that
     neither do results.
     """
-    count = number_of_groups(n_samples)
-    bounds = np.linspace(0, n_samples, count + 1).astype(int)
-    for start, stop in itertools.pairwise(bounds.tolist()):
-        blocks = -(-(stop - start) // rows)
-        edges = np.linspace(start, stop, blocks + 1).astype(int).tolist()
-        yield [slice(first, last) for first, last in itertools.pairwise(edges)]
+    bounds = np.linspace(0, n_samples, number_of_groups(n_samples) + 1).astype(int)
+    return [slice(start, stop) for start, stop in itertools.pairwise(bounds.tolist())]
+
+
+def blocks(span: slice, rows: int) -> list[slice]:
+    """Blocks of at most `rows` samples, of equal size."""
+    count = -(-(span.stop - span.start) // rows)
+    edges = np.linspace(span.start, span.stop, count + 1).astype(int).tolist()
+    return [slice(first, last) for first, last in itertools.pairwise(edges)]
 
 
 @cache

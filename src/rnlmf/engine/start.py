@@ -1,82 +1,185 @@
-"""Where the iteration starts: the units of the data and the first dictionary."""
+"""Where the iteration starts: what must be known of the data, their units, and the first dictionary.
+
+Everything here is a mean over values that were clipped to their feature's median and ten times the
+largest spread of a feature, spreads being those between quantiles. On ordinary data, with ordinary
+corruptions, nothing is clipped; a value of 1e30, or a code such as -9999 for "unknown", does not set
+the scale for all others. (With a feature's own spread, corruptions that are of one size in all features
+would be clipped in some of them: on motion capture the choice of parameters suffers.)
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from rnlmf.engine.samples import Units
+from rnlmf.engine.samples import Units, has_missing
 from rnlmf.kernels import Kernel, mean_distance
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # More samples than this do not change the mean distance by a per cent.
 DISTANCE_SAMPLES = 2000
+# Nor do they move a quantile by more than a small part of the spread.
+QUANTILE_SAMPLES = 5000
 CHUNK_ROWS = 4096
+# Values are clipped at so many spreads: far beyond what a heavy tail has, or a corruption that a scale
+# can be told by (the paper's are of two to five).
+CLIPPED_SPREADS = 10.0
+# Pairs of quantiles, and how far apart they are in a normal distribution, in standard deviations. The
+# quartiles withstand most; where they coincide, as in a column that is mostly zero, the next are taken.
+QUANTILES = ((0.25, 0.75, 1.349), (0.05, 0.95, 3.290))
 
 
-def length_scale(X: Array, kernel: Kernel, scale: float, rng: np.random.RandomState) -> float:
-    """``sigma``: the kernel's own, or `scale` times the mean distance between samples.
+class Bounds(NamedTuple):
+    """Median of every feature, and how far a value may be from it."""
 
-    A kernel that is not stationary also sees how far the samples are from its origin.
+    center: Array
+    reach: float
+
+    def clip(self, X: Array) -> Array:
+        """`X` within the bounds; NaN stays."""
+        clipped: Array = np.minimum(np.maximum(X, self.center - self.reach), self.center + self.reach)
+        return clipped
+
+
+def robust_bounds(X: Array) -> Bounds:
+    """Bounds beyond which a value says nothing of its feature's scale, from some of the rows."""
+    some = X[:: -(-len(X) // QUANTILE_SAMPLES)].astype(np.float64)
+    if has_missing(some):
+        # A feature may have no value in these rows; a column of all does.
+        empty = np.flatnonzero(np.isnan(some).all(axis=0))
+        for j in empty:
+            known = X[~np.isnan(X[:, j]), j]
+            some[: len(known[: len(some)]), j] = known[: len(some)]
+    quantile = np.nanquantile if has_missing(some) else np.quantile
+    levels = sorted({0.5, *(level for pair in QUANTILES for level in pair[:2])})
+    found = dict(zip(levels, quantile(some, levels, axis=0), strict=True))
+    center = found[0.5]
+    spread = 0.0
+    for low, high, normal in QUANTILES:
+        spread = spread or float(np.max(found[high] - found[low])) / normal
+    sizes = np.abs(some - center)
+    if spread == 0.0 and np.any(sizes > 0.0):
+        # Hardly any value differs from its feature's median: those that do are the scale.
+        spread = float(np.median(sizes[sizes > 0.0]))
+    return Bounds(center, CLIPPED_SPREADS * spread)
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """What defaults need to know of the data; it is the same for all parameters that may be tried.
+
+    Attributes
+    ----------
+    means, spreads : (m,) array
+        Mean and standard deviation of every feature.
+    mean_distance : float
+        Between samples.
+    magnitude : float
+        Root mean square distance of samples from the origin.
     """
-    if kernel.sigma is not None:
-        return float(kernel.sigma)
-    if len(X) > DISTANCE_SAMPLES:
-        X = X[np.sort(rng.choice(len(X), DISTANCE_SAMPLES, replace=False))]
-    size = mean_distance(X)
-    if not kernel.stationary:
-        magnitude = float(np.nanmax(np.abs(X))) or 1.0
-        squares = np.nanmean((X.astype(np.float64) / magnitude) ** 2, axis=0).sum()
-        size = max(size, magnitude * float(np.sqrt(squares)))
-    # Without any distance (all samples equal) every scale says the same.
-    return scale * size or 1.0
+
+    means: Array
+    spreads: Array
+    mean_distance: float
+    magnitude: float
+
+    @classmethod
+    def of(cls, X: Array, rng: np.random.RandomState) -> DataSummary:
+        """Of samples; the mean distance of many is that of some of them."""
+        return cls.of_rows(X, distance_rows(len(X), rng))
+
+    @classmethod
+    def of_rows(cls, X: Array, rows: slice | Array) -> DataSummary:
+        """The same, with the samples to take the mean distance of."""
+        bounds = robust_bounds(X)
+        means, spreads = means_and_spreads(X, bounds)
+        some = bounds.clip(X[rows].astype(np.float64))
+        if has_missing(some):
+            # A feature without a value among these says nothing of distances.
+            some = np.where(np.isnan(some).all(axis=0), means, some)
+        largest = float(np.nanmax(np.abs(some))) or 1.0
+        square = float(np.nanmean((some / largest) ** 2, axis=0).sum())
+        return cls(means, spreads, mean_distance(some), largest * square**0.5)
+
+    @property
+    def spread(self) -> float:
+        """Root mean square of the features' standard deviations."""
+        return root_mean_square(self.spreads)
+
+    def length_scale(self, kernel: Kernel, scale: float) -> float:
+        """``sigma``: the kernel's own, or `scale` times the mean distance between samples.
+
+        A kernel that is not stationary also sees how far the samples are from its origin.
+        """
+        if kernel.sigma is not None:
+            return float(kernel.sigma)
+        size = self.mean_distance
+        if not kernel.stationary:
+            size = max(size, self.magnitude)
+        # Without any distance (all samples equal) every scale says the same.
+        return scale * size or 1.0
+
+    def units(self, kernel: Kernel, scale: float, dtype: np.dtype[np.float64]) -> Units:
+        """Centre and width; a kernel that is not stationary has its own origin.
+
+        Missing values start from the mean.
+        """
+        width = self.length_scale(kernel, scale)
+        center = self.means if kernel.stationary else np.zeros(len(self.means))
+        center = center.astype(dtype)
+        return Units(center, width, fill=((self.means - center) / width).astype(dtype))
 
 
-def feature_means(X: Array) -> Array:
-    """Mean of the values that every feature has, chunk by chunk: ``nanmean`` would copy the data."""
-    sums, counts = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+def distance_rows(n_samples: int, rng: np.random.RandomState) -> slice | Array:
+    """Samples to take the mean distance of."""
+    if n_samples <= DISTANCE_SAMPLES:
+        return slice(None)
+    rows: Array = np.sort(rng.choice(n_samples, DISTANCE_SAMPLES, replace=False))
+    return rows
+
+
+def means_and_spreads(X: Array, bounds: Bounds) -> tuple[Array, Array]:
+    """Mean and standard deviation of every feature within bounds, without a copy of the data."""
+    m = X.shape[1]
+    unit = bounds.reach or 1.0
+    sums, squares, counts = np.zeros(m), np.zeros(m), np.zeros(m)
     for start in range(0, len(X), CHUNK_ROWS):
-        chunk = X[start : start + CHUNK_ROWS]
-        counts += np.sum(~np.isnan(chunk), axis=0)
-        sums += np.nansum(chunk, axis=0, dtype=np.float64)
-    means: Array = sums / counts
-    return means
+        chunk = bounds.clip(X[start : start + CHUNK_ROWS].astype(np.float64))
+        # From the median, so that the difference of moments below loses nothing to an offset.
+        chunk -= bounds.center
+        chunk /= unit
+        known = ~np.isnan(chunk)
+        chunk[~known] = 0.0
+        counts += known.sum(axis=0)
+        sums += chunk.sum(axis=0)
+        squares += np.einsum("ij,ij->j", chunk, chunk)
+    shift = sums / counts
+    spreads = unit * np.sqrt(np.maximum(squares / counts - shift**2, 0.0))
+    return bounds.center + unit * shift, spreads
 
 
-def data_units(X: Array, kernel: Kernel, width: float) -> Units:
-    """Centre and width; a kernel that is not stationary has its own origin.
-
-    Missing values start from the mean.
-    """
-    means = feature_means(X)
-    center = means if kernel.stationary else np.zeros(X.shape[1])
-    center = center.astype(X.dtype)
-    return Units(center, width, fill=((means - center) / width).astype(X.dtype))
+def spread_of(X: Array) -> float:
+    """Root mean square of the features' standard deviations; NaN is a missing value."""
+    return root_mean_square(means_and_spreads(X, robust_bounds(X))[1])
 
 
-def spread(X: Array, units: Units) -> Array:
-    """Standard deviation of every feature about its mean, in the engine's units."""
-    means = feature_means(X)
-    squares, counts = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-    for start in range(0, len(X), CHUNK_ROWS):
-        deviations = (X[start : start + CHUNK_ROWS] - means) / units.width
-        counts += np.sum(~np.isnan(deviations), axis=0)
-        squares += np.nansum(deviations**2, axis=0)
-    spreads: Array = np.sqrt(squares / counts)
-    return spreads
+def root_mean_square(values: Array) -> float:
+    """Of numbers of any magnitude."""
+    largest = float(np.max(values, initial=0.0)) or 1.0
+    return largest * float(np.sqrt(np.mean((values / largest) ** 2)))
 
 
 def random_dictionary(
-    X: Array, units: Units, spreads: Array, n_atoms: int, rng: np.random.RandomState
+    summary: DataSummary, units: Units, n_atoms: int, rng: np.random.RandomState
 ) -> Array:
     """Atoms ``N(mean, std)`` per feature.
 
     ``N(0, 1)``, as in the paper, is far off data of another scale; samples as atoms are often
     corrupted ones, and stay so.
     """
-    means = (feature_means(X) - units.center) / units.width
-    atoms: Array = means + spreads * rng.standard_normal((n_atoms, X.shape[1]))
+    means = (summary.means - units.center) / units.width
+    noise = rng.standard_normal((n_atoms, len(summary.means)))
+    atoms: Array = means + summary.spreads / units.width * noise
     return atoms

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 
 from rnlmf.conventions import check_samples
+from rnlmf.engine.start import spread_of
 from rnlmf.estimators.rnlmf import RNLMF
-from rnlmf.model_selection.held_out import spread_of
 from rnlmf.typing import Array
 from rnlmf.validation import HasMethods, Interval, fit_context
 

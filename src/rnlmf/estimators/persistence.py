@@ -2,13 +2,16 @@
 
 A file holds arrays and a header of plain JSON: the parameters, the names of the features, the
 version of this library and how the arrays fit together. Loading builds objects of the classes
-listed here and of no others, so a file from anywhere can be opened without running its code.
+listed here, and of kernels and penalties that were registered or are passed, and of no others. It never
+imports what a file names, so a file from anywhere can be opened without running its code.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import sys
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from rnlmf.io.atomic import whole_file
 from rnlmf.io.dataset import FileError
+from rnlmf.kernels import KERNELS, Kernel
+from rnlmf.penalties import (
+    CODE_PENALTIES,
+    DICTIONARY_PENALTIES,
+    NOISE_PENALTIES,
+    FeaturePenalty,
+    Penalty,
+)
 from rnlmf.typing import Array
 
 # Raised when a file of the new form cannot be read by the old code.
@@ -54,12 +65,20 @@ CLASSES = {
     "CappedLoss": "rnlmf.compared.dictionary_losses:CappedLoss",
     "Model": "rnlmf.fitting.model:FittedModel",
     "Neighbours": "rnlmf.fitting.neighbours:Neighbours",
+    "SolverOptions": "rnlmf.fitting.settings:SolverOptions",
     "Problem": "rnlmf.engine.problem:Problem",
     "Units": "rnlmf.engine.samples:Units",
     "Corruption": "rnlmf.engine.corruption:Corruption",
 }
 # Parameters that only matter while fitting, and that may be live objects.
 TRANSIENT = ("random_state", "callback")
+# Kernels and penalties that were registered by a name.
+FAMILIES: tuple[dict[str, Any], ...] = (
+    KERNELS,
+    CODE_PENALTIES,
+    NOISE_PENALTIES,
+    DICTIONARY_PENALTIES,
+)
 
 
 def save(model: BaseEstimator, path: str | Path, *, about: dict[str, Any] | None = None) -> None:
@@ -110,18 +129,36 @@ def save(model: BaseEstimator, path: str | Path, *, about: dict[str, Any] | None
         file.write_bytes(content)
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path, *, classes: Iterable[type] = ()) -> Any:
     """Load a model that :func:`save` wrote, by this or an older version.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    classes : iterable of classes
+        Kernels and penalties of your own that the model may have, beside those that were registered
+        (:func:`rnlmf.kernels.register`, :func:`rnlmf.penalties.register`).
 
     Raises
     ------
     FileError
-        If the file is not a model, is cut off, or needs a newer version; a `ValueError`.
+        If the file is not a model, is cut off, needs a newer version, or has a class that is neither
+        registered nor passed; a `ValueError`.
     """
     path = Path(path)
     header, tensors = _read(path, with_tensors=True)
+    known = {_location(kind): kind for kind in (*_registered(), *classes)}
+    foreign = sorted({name for name in _object_names(header.get("state")) if ":" in name} - set(known))
+    if foreign:
+        raise FileError(
+            path,
+            f"has the class {foreign[0]} that is not part of rnlmf: import the module that defines it "
+            "and register it (rnlmf.kernels.register, rnlmf.penalties.register), or pass it, "
+            "load(path, classes=[...]).",
+        )
     try:
-        model = _decode(header["state"], tensors)
+        model = _decode(header["state"], tensors, known)
         fits = model.n_features_in_ == header["n_features"]
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise FileError(path, f"is damaged: {error}") from error
@@ -168,15 +205,42 @@ def _parameters(model: BaseEstimator) -> dict[str, Any]:
     return shown
 
 
+def _location(kind: type) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _registered() -> list[type]:
+    return [kind for family in FAMILIES for kind in family.values()]
+
+
+def _object_names(value: Any) -> set[str]:
+    """Classes of all objects in the state of a file."""
+    if isinstance(value, list):
+        return set().union(*map(_object_names, value))
+    if not isinstance(value, dict):
+        return set()
+    own = {value["object"]} if isinstance(value.get("object"), str) else set()
+    return own.union(*map(_object_names, value.values()))
+
+
 def _class_name(value: Any) -> str:
+    """Its name in a file; for a kernel or penalty from elsewhere, where it can be imported from."""
     kind = type(value)
-    location = f"{kind.__module__}:{kind.__qualname__}"
+    location = _location(kind)
     for name, known in CLASSES.items():
         if known == location:
             return name
+    if isinstance(value, Kernel | Penalty | FeaturePenalty):
+        found = getattr(sys.modules.get(kind.__module__), kind.__qualname__, None)
+        if found is kind or kind in _registered():
+            return location
+        raise ValueError(
+            f"{kind.__name__} cannot be found again by its name: define it at the top of a module, or "
+            "register it."
+        )
     raise ValueError(
-        f"{kind.__name__} is not one of the classes that a model file may hold: use a kernel and "
-        "penalties of this library, or pickle."
+        f"{kind.__name__} is not one of the classes that a model file may hold: use the classes of "
+        "this library and kernels and penalties of your own, or pickle."
     )
 
 
@@ -216,7 +280,7 @@ def _content(value: Any) -> dict[str, Any]:
     return vars(value)
 
 
-def _decode(value: Any, tensors: dict[str, Array]) -> Any:
+def _decode(value: Any, tensors: dict[str, Array], known: dict[str, type]) -> Any:
     if not isinstance(value, dict):
         return value
     if "tensor" in value:
@@ -224,15 +288,15 @@ def _decode(value: Any, tensors: dict[str, Array]) -> Any:
     if "strings" in value:
         return np.array(value["strings"], dtype=object)
     if "list" in value:
-        return [_decode(item, tensors) for item in value["list"]]
+        return [_decode(item, tensors, known) for item in value["list"]]
     if "tuple" in value:
-        return tuple(_decode(item, tensors) for item in value["tuple"])
+        return tuple(_decode(item, tensors, known) for item in value["tuple"])
     if "dict" in value:
-        return {key: _decode(item, tensors) for key, item in value["dict"].items()}
+        return {key: _decode(item, tensors, known) for key, item in value["dict"].items()}
     if "sparse" in value:
-        return _sparse({key: _decode(item, tensors) for key, item in value["sparse"].items()})
-    fields = {key: _decode(item, tensors) for key, item in value["fields"].items()}
-    return _build(value["object"], fields)
+        return _sparse({key: _decode(item, tensors, known) for key, item in value["sparse"].items()})
+    fields = {key: _decode(item, tensors, known) for key, item in value["fields"].items()}
+    return _build(value["object"], fields, known)
 
 
 def _sparse(parts: dict[str, Any]) -> Any:
@@ -243,11 +307,13 @@ def _sparse(parts: dict[str, Any]) -> Any:
     return matrix
 
 
-def _build(name: str, fields: dict[str, Any]) -> Any:
-    if name not in CLASSES:
-        raise ValueError(f"there is no class {name!r} in a model file.")
-    module, _, attribute = CLASSES[name].partition(":")
-    kind: Any = getattr(import_module(module), attribute)
+def _build(name: str, fields: dict[str, Any], known: dict[str, type]) -> Any:
+    kind: Any = known.get(name)
+    if kind is None:
+        if name not in CLASSES:
+            raise ValueError(f"there is no class {name!r} in a model file.")
+        module, _, attribute = CLASSES[name].partition(":")
+        kind = getattr(import_module(module), attribute)
     if hasattr(kind, "__dataclass_fields__"):
         # Fields that an older version did not have take their defaults.
         return kind(**fields)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -15,18 +14,32 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from rnlmf.conventions import like, masked, report_fit
+from rnlmf.conventions import check_samples, like, masked, report_fit
 from rnlmf.engine import Encoding, has_missing
 from rnlmf.estimators.uncertainty import remaining_error, scores_of
 from rnlmf.fitting.learner import Learner
+from rnlmf.fitting.settings import SOLVERS, LearnerSettings, SolverOptions, threads_of
 from rnlmf.kernels import KERNELS, Kernel
-from rnlmf.penalties import CODE_PENALTIES, DICTIONARY_PENALTIES, L2, NOISE_PENALTIES
-from rnlmf.validation import Interval, StrOptions
-from rnlmf.validation import fit_context as _fit_context
-
-Array = npt.NDArray[Any]
+from rnlmf.penalties import (
+    CODE_PENALTIES,
+    DICTIONARY_PENALTIES,
+    NOISE_PENALTIES,
+    FeaturePenalty,
+    Penalty,
+)
+from rnlmf.typing import Array
+from rnlmf.validation import (
+    AT_LEAST_ONE,
+    AUTO,
+    N_JOBS,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Interval,
+    StrOptions,
+    fit_context,
+)
 
 
 class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -53,12 +66,12 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         than "rbf" at least their root mean square), unless the kernel brings its own. Smaller for
         stronger curvature: the paper uses 0.5, 1 and 3. "auto" chooses from 0.5, 1 and 2 by
         held-out entries (see Notes).
-    code_penalty : {"l2", "l1", "nuclear"}
-        ``R(C)``.
+    code_penalty : {"l2", "l1", "nuclear"} or Penalty
+        ``R(C)``, see :mod:`rnlmf.penalties`.
     code_weight : float or "auto"
         ``lambda_C``, above zero: without it the codes of similar atoms are not determined. "auto"
         chooses from powers of ten by held-out entries.
-    noise_penalty : {"adaptive", "l1", "l21", "l2"}
+    noise_penalty : {"adaptive", "l1", "l21", "l2"} or Penalty
         ``R(E)``: wrong entries, wrong samples ("l21"), or dense Gaussian noise ("l2"). "adaptive" is
         l1 that spares samples with few errors and takes large errors away whole, see
         :mod:`rnlmf.engine.corruption`.
@@ -70,34 +83,24 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Share, between 0 and 1, of the nearest denoised samples in the prediction of every entry, see
         :mod:`rnlmf.fitting.neighbours`; 0 is the paper's method. "auto" chooses it by held-out
         entries if the noise is "adaptive" or values are missing, and is 0 otherwise.
-    dictionary_penalty : {"l2", "nuclear"} or None
+    dictionary_penalty : {"l2", "nuclear"}, FeaturePenalty or None
         ``R(D)``, in feature space.
     dictionary_weight : float
         ``lambda_D``.
     init : {"random", "samples"} or array of shape (n_components, n_features)
         First dictionary: Gaussian with each feature's mean and standard deviation, random samples,
         or the one given.
-    order : {"auto", "single-pass", "paper"}
+    solver : {"auto", "single-pass", "paper"} or SolverOptions
         "single-pass" updates dictionary and noise in one pass over the samples (RBF kernel with
         ``code_penalty="l2"`` only); "paper" is Algorithm 1 as printed, for everything. "auto" takes
-        the single pass where it can.
-    momentum : float or "auto"
-        ``eta`` in [0, 1). "auto" is 0.9 in the single pass, where the samples have it too, and
-        the paper's 0.5 in its order.
-    step_damping : float
-        ``tau_D >= 1`` of the dictionary step.
-    curvature_shift : float
-        ``mu >= 0`` of the dictionary step; raised by itself where the curvature is not positive.
-    dictionary_step : {"auto", "newton", "spectral"}
-        Relaxed Newton step, or the gradient over the curvature's spectral norm. "auto" takes the
-        latter for more than 2048 atoms.
+        the single pass where it can. :class:`SolverOptions` has momentum and step lengths as well.
     max_iter : int
         Most iterations of the fit, and of the treatment of new samples.
     tol : float
         The fit stops when an iteration changes objective and dictionary by less, relatively; the
         treatment of a sample when no entry changes by more than this times ``sigma``.
     n_jobs : int or None
-        Threads. None: as many as BLAS would use. Results do not depend on it.
+        Threads; -1 is all cores. None: as many as BLAS would use. Results do not depend on it.
     random_state : int, RandomState or None
         For the first dictionary, and for the samples that set ``sigma`` when there are many.
     callback : callable or None
@@ -157,25 +160,22 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "kernel": [StrOptions(set(KERNELS)), Kernel],
-        "kernel_scale": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "code_penalty": [StrOptions(set(CODE_PENALTIES))],
-        "code_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "noise_penalty": [StrOptions(set(NOISE_PENALTIES))],
-        "noise_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto", "scale"})],
-        "neighbors": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
-        "dictionary_penalty": [StrOptions(set(DICTIONARY_PENALTIES)), None],
-        "dictionary_weight": [Interval(Real, 0, None, closed="left")],
+        "n_components": [AT_LEAST_ONE, None],
+        # Views: names that are registered later count.
+        "kernel": [StrOptions(KERNELS.keys()), Kernel],
+        "kernel_scale": [POSITIVE, AUTO],
+        "code_penalty": [StrOptions(CODE_PENALTIES.keys()), Penalty],
+        "code_weight": [POSITIVE, AUTO],
+        "noise_penalty": [StrOptions({"adaptive"}), StrOptions(NOISE_PENALTIES.keys()), Penalty],
+        "noise_weight": [NOT_NEGATIVE, StrOptions({"auto", "scale"})],
+        "neighbors": [Interval(Real, 0, 1, closed="both"), AUTO],
+        "dictionary_penalty": [StrOptions(DICTIONARY_PENALTIES.keys()), FeaturePenalty, None],
+        "dictionary_weight": [NOT_NEGATIVE],
         "init": [StrOptions({"random", "samples"}), "array-like"],
-        "order": [StrOptions({"auto", "single-pass", "paper"})],
-        "momentum": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
-        "step_damping": [Interval(Real, 1, None, closed="left")],
-        "curvature_shift": [Interval(Real, 0, None, closed="left")],
-        "dictionary_step": [StrOptions({"auto", "newton", "spectral"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "n_jobs": [Interval(Integral, 1, None, closed="left"), None],
+        "solver": [StrOptions(set(SOLVERS)), SolverOptions],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NOT_NEGATIVE],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state"],
         "callback": [callable, None],
     }
@@ -194,11 +194,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         dictionary_penalty=None,
         dictionary_weight=0.0,
         init="random",
-        order="auto",
-        momentum="auto",
-        step_damping=1.0,
-        curvature_shift=0.0,
-        dictionary_step="auto",
+        solver="auto",
         max_iter=300,
         tol=3e-4,
         n_jobs=None,
@@ -216,18 +212,14 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.dictionary_penalty = dictionary_penalty
         self.dictionary_weight = dictionary_weight
         self.init = init
-        self.order = order
-        self.momentum = momentum
-        self.step_damping = step_damping
-        self.curvature_shift = curvature_shift
-        self.dictionary_step = dictionary_step
+        self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.callback = callback
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, *, mask=None) -> Self:
         """Learn the dictionary from noisy samples (Algorithm 1).
 
@@ -245,16 +237,17 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         X = self._check(X, mask, fitting=True)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        learner = Learner(self)
+        learner = Learner(LearnerSettings.of(self.get_params(deep=False)))
         choice = learner.choose(X, seed)
-        model, result = learner.learn(X, choice.settings, seed, self.callback)
-        self._model = model = replace(model, neighbours=learner.neighbours(X, model, seed))
+        model, result = learner.learn(X, choice.tuning, seed, self.callback)
+        neighbours = learner.neighbours(X, model, result, seed)
+        self._model = model = replace(model, neighbours=neighbours)
 
         width, kernel = model.units.width, model.problem.kernel
         self.components_ = (model.atoms * width + model.units.center).astype(X.dtype)
         self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
-        self.kernel_scale_ = choice.settings.kernel_scale
-        self.code_weight_ = choice.settings.code_weight
+        self.kernel_scale_ = choice.tuning.kernel_scale
+        self.code_weight_ = choice.tuning.code_weight
         self.neighbors_ = 0.0 if model.neighbours is None else model.neighbours.share
         self.noise_weight_ = model.problem.noise_weight / width**model.problem.noise_penalty.degree
         self.selection_, self.selection_confidence_ = choice.table, choice.confidence
@@ -281,9 +274,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         or where `mask` is True) are filled with the prediction. A sample without any value gets the
         mean, or the prediction there. A data frame comes back as a data frame.
         """
-        data = self._check(X, mask)
-        encoding = self._encode(data, with_codes=False)
-        return like(X, self._model.denoised(data, encoding))
+        return like(X, self._denoised(self._check(X, mask)))
 
     def noise(self, X, *, mask=None):
         """Noise ``E`` of samples (Algorithm 2); zero where none was found, NaN where no value is."""
@@ -333,8 +324,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ``|X_denoised - X_true|_F / |X_true|_F``, estimated.
         """
         data = self._check(X, mask)
-        denoised = self._model.denoised(data, self._encode(data, with_codes=False))
-        return remaining_error(data, denoised, self.denoise, np.random.RandomState(random_state))
+        rng = np.random.RandomState(random_state)
+        return remaining_error(data, self._denoised(data), self._denoised, rng)
 
     def inverse_transform(self, X):
         """Predicted samples from codes.
@@ -351,7 +342,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"X has {C.shape[1]} columns, but there are {len(D)} codes per sample.")
         K_D = model.problem.atom_kernel(D)
         K = C @ K_D
-        if isinstance(model.problem.code_penalty, L2):
+        if model.problem.code_penalty.ridge:
             K += model.problem.code_weight * C
         V = C * kernel.slope_of_value(K)
         own = np.einsum("ij,ij->i", C, K)[:, None]
@@ -376,17 +367,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _check(self, X, mask=None, *, fitting=False):
         """Samples as an array, with NaN where they have no value."""
-        if not fitting:
-            check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            reset=fitting,
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2 if fitting else 1,
-            ensure_all_finite="allow-nan",
-        )
-        X = masked(X, mask)
+        X = masked(check_samples(self, X, fitting=fitting), mask)
         if fitting and has_missing(X):
             empty = np.flatnonzero(np.all(np.isnan(X), axis=0))
             if len(empty):
@@ -395,8 +376,11 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
         return X
 
+    def _denoised(self, X: Array) -> Array:
+        return self._model.denoised(X, self._encode(X, with_codes=False))
+
     def _encode(self, X: Array, **options: bool) -> Encoding:
-        return Learner(self).encode(self._model, X, **options)
+        return self._model.encode(X, n_threads=threads_of(self.n_jobs), **options)
 
 
 class RNLMFDenoiser(OneToOneFeatureMixin, RNLMF):
@@ -418,8 +402,7 @@ class RNLMFDenoiser(OneToOneFeatureMixin, RNLMF):
 
     def transform(self, X):
         """Samples without their noise, ``X - E``, missing entries filled."""
-        data = self._check(X)
-        return self._model.denoised(data, self._encode(data, with_codes=False))
+        return self._denoised(self._check(X))
 
     def inverse_transform(self, X):
         """The samples themselves: denoising has no inverse."""

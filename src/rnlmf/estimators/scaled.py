@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rnlmf.conventions import like, masked
+from rnlmf.conventions import check_samples, like, masked
 from rnlmf.estimators.rnlmf import RNLMF
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 # The interquartile range of a normal distribution, in standard deviations.
 NORMAL_QUARTILES = 1.349
@@ -78,7 +75,7 @@ class ScaledRNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Entries that are NaN, or where the array `mask` is True, are missing.
         """
-        X = self._check(X, mask, reset=True)
+        X = self._check(X, mask, fitting=True)
         empty = np.flatnonzero(np.all(np.isnan(X), axis=0))
         if len(empty):
             raise ValueError(f"Feature(s) {empty.tolist()} of X have no value in any sample.")
@@ -133,18 +130,8 @@ class ScaledRNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         clean = self.estimator_.denoise(scaled)
         return np.where(clean == scaled, X, clean * self.scale_ + self.center_)
 
-    def _check(self, X: Any, mask: Any = None, *, reset: bool = False) -> Array:
-        if not reset:
-            check_is_fitted(self)
-        data = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2 if reset else 1,
-            ensure_all_finite="allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True,
-        )
-        return masked(data, mask)
+    def _check(self, X: Any, mask: Any = None, *, fitting: bool = False) -> Array:
+        return masked(check_samples(self, X, fitting=fitting), mask)
 
     def _scaled(self, X: Array) -> Array:
         return (X - self.center_) / self.scale_

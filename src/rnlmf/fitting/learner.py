@@ -3,42 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rnlmf.engine import (
-    Callback,
-    Encoding,
-    Fit,
-    Options,
-    Problem,
-    Samples,
-    Units,
-    default_threads,
-    has_missing,
-    paper_order,
-    single_pass,
-    start,
-)
+from rnlmf.engine import Callback, Fit, PaperOrder, Problem, Samples, SinglePass, Units, has_missing
+from rnlmf.engine import run as run_solver
+from rnlmf.engine.start import DataSummary, distance_rows
 from rnlmf.fitting import defaults
-from rnlmf.fitting.defaults import Settings
+from rnlmf.fitting.defaults import Tuning
 from rnlmf.fitting.model import FittedModel
 from rnlmf.fitting.neighbours import ROUNDS, SHARES, Neighbours, reference_rows, scored_rows
-from rnlmf.kernels import KERNELS, RBF, Kernel
+from rnlmf.fitting.settings import LearnerSettings
 from rnlmf.model_selection import held_out as selection
 from rnlmf.model_selection.grid_walk import SURE, GridWalk, credibly_positive
-from rnlmf.penalties import (
-    CODE_PENALTIES,
-    DICTIONARY_PENALTIES,
-    L2,
-    NOISE_PENALTIES,
-    FeaturePenalty,
-    MinimaxConcave,
-)
-
-Array = npt.NDArray[Any]
+from rnlmf.model_selection.held_out import HeldOut
+from rnlmf.typing import Array
 
 # With fewer held-out entries than this nothing can be chosen by them.
 FEWEST_HIDDEN = 100
@@ -46,9 +25,9 @@ FEWEST_HIDDEN = 100
 
 @dataclass(frozen=True)
 class Choice:
-    """Settings, what was tried for them (best first), and how sure the choice is."""
+    """What was chosen, what was tried for it (best first), and how sure the choice is."""
 
-    settings: Settings
+    tuning: Tuning
     table: list[dict[str, float]] = field(default_factory=list)
     confidence: float | None = None
 
@@ -58,102 +37,117 @@ class Learner:
 
     Parameters
     ----------
-    given : RNLMF
-        Its parameters are what the user wants; nothing else of it is used.
+    settings : LearnerSettings
+        What the user wants.
     """
 
-    def __init__(self, given: Any) -> None:
-        self.given = given
-        kernel = KERNELS[given.kernel]() if isinstance(given.kernel, str) else given.kernel
-        kernel.validate()
-        self.kernel: Kernel = kernel
-        self.n_threads = default_threads() if given.n_jobs is None else given.n_jobs
-
-    def encode(self, model: FittedModel, X: Array, **options: bool) -> Encoding:
-        """Algorithm 2."""
-        return model.encode(
-            X,
-            **options,
-            max_iter=self.given.max_iter,
-            tol=self.given.tol,
-            n_threads=self.n_threads,
-        )
+    def __init__(self, settings: LearnerSettings) -> None:
+        self.settings = settings
 
     def learn(
-        self, X: Array, settings: Settings, seed: int, callback: Callback | None = None
+        self,
+        X: Array,
+        tuning: Tuning,
+        seed: int,
+        callback: Callback | None = None,
+        *,
+        summary: DataSummary | None = None,
+        single_precision: bool = False,
     ) -> tuple[FittedModel, Fit]:
-        """Algorithm 1."""
-        given, rng = self.given, np.random.RandomState(seed)
-        n_atoms = defaults.number_of_atoms(X, given.n_components)
-        width = start.length_scale(X, self.kernel, settings.kernel_scale, rng)
-        units = start.data_units(X, self.kernel, width)
-        spreads = start.spread(X, units)
-        problem = self._problem(X, units, spreads, settings)
-        atoms = defaults.first_dictionary(X, given.init, units, spreads, n_atoms, rng)
-        engine = self._engine(problem)
-        momentum = given.momentum
-        if momentum == "auto":
-            momentum = 0.9 if engine is single_pass else 0.5
-        options = Options(
-            max_iter=given.max_iter,
-            tol=given.tol,
-            momentum=momentum,
-            step_damping=given.step_damping,
-            curvature_shift=given.curvature_shift,
-            dictionary_step=given.dictionary_step,
-            n_threads=self.n_threads,
-            callback=callback,
+        """Algorithm 1.
+
+        Parameters
+        ----------
+        X : (n, m) array
+            Noisy samples; NaN is a missing value.
+        tuning : Tuning
+            The values that may have been chosen by held-out entries.
+        seed : int
+            For the first dictionary.
+        callback : callable or None
+            See :func:`rnlmf.engine.run`.
+        summary : DataSummary or None
+            Of `X`, where it is known.
+        single_precision : bool
+            Whether float32 will do: it is almost twice as fast, and enough to compare parameters.
+        """
+        settings, rng = self.settings, np.random.RandomState(seed)
+        rows = distance_rows(len(X), rng)
+        if summary is None:
+            summary = DataSummary.of_rows(X, rows)
+        units = summary.units(settings.kernel, tuning.kernel_scale, X.dtype)
+        problem = self.problem(X, units, summary, tuning)
+        n_atoms = defaults.number_of_atoms(X, settings.n_components)
+        atoms = defaults.first_dictionary(X, settings.init, units, summary, n_atoms, rng)
+        samples = Samples.of(X, units)
+        if single_precision:
+            samples = samples.in_single_precision()
+        kind = SinglePass if settings.method() == "single-pass" else PaperOrder
+        solver = kind(samples, problem, settings.options())
+        result = run_solver(solver, solver.init(atoms), callback)
+        model = FittedModel(
+            units,
+            problem.adapted_to(result.corruption),
+            result.dictionary,
+            result.code_metric,
+            result.corruption,
+            max_iter=settings.max_iter,
+            tol=settings.tol,
         )
-        result = engine.fit(Samples.of(X, units), atoms, problem, options)
-        if result.corruption is not None:
-            problem = replace(problem, noise_penalty=MinimaxConcave(result.corruption.knee))
-        model = FittedModel(units, problem, result.dictionary, result.code_metric, result.corruption)
         return model, result
+
+    def problem(self, X: Array, units: Units, summary: DataSummary, tuning: Tuning) -> Problem:
+        """What is minimised, in the engine's units."""
+        settings = self.settings
+        penalty = settings.noise_penalty.in_unit(units.width)
+        if isinstance(settings.noise_weight, str):
+            weight = defaults.noise_weight(
+                X, settings.kernel, units, summary.spread, penalty, tuning.threshold
+            )
+        else:
+            weight = float(settings.noise_weight) * units.width**penalty.degree
+        return Problem(
+            kernel=settings.kernel,
+            code_penalty=settings.code_penalty,
+            code_weight=tuning.code_weight,
+            noise_penalty=penalty,
+            noise_weight=weight,
+            dictionary_penalty=settings.dictionary_penalty,
+            dictionary_weight=float(settings.dictionary_weight),
+            adaptive=settings.adaptive,
+        )
 
     def choose(self, X: Array, seed: int) -> Choice:
         """The parameters that are given, and by held-out entries those that are "auto"."""
-        given, kernel = self.given, self.kernel
+        settings, kernel = self.settings, self.settings.kernel
         axes = defaults.search_axes(
-            threshold=given.noise_weight == "auto",
-            kernel_scale=given.kernel_scale == "auto" and kernel.stationary and kernel.sigma is None,
-            code_weight=given.code_weight == "auto",
+            threshold=settings.noise_weight == "auto",
+            kernel_scale=settings.kernel_scale == "auto" and kernel.stationary and kernel.sigma is None,
+            code_weight=settings.code_weight == "auto",
         )
-        settings = Settings(
-            kernel_scale=1.0 if given.kernel_scale == "auto" else float(given.kernel_scale),
-            code_weight=1e-2 if given.code_weight == "auto" else float(given.code_weight),
+        tuning = Tuning(
+            kernel_scale=1.0 if settings.kernel_scale == "auto" else float(settings.kernel_scale),
+            code_weight=1e-2 if settings.code_weight == "auto" else float(settings.code_weight),
         )
         rng = np.random.RandomState(seed)
         if len(X) > selection.FITTED_SAMPLES:
             X = X[np.sort(rng.choice(len(X), selection.FITTED_SAMPLES, replace=False))]
-        held_out = selection.HeldOut.draw(X, rng) if axes else None
+        held_out = HeldOut.draw(X, rng) if axes else None
         if held_out is None or held_out.hidden.sum() < FEWEST_HIDDEN:
-            return Choice(settings)
-        scored, spread = held_out.scored(), selection.spread_of(X)
-        width: float | None = None
+            return Choice(tuning)
+        candidates = CandidateFits(self, held_out, tuning, seed)
+        start = {name: axis.values[axis.start] for name, axis in axes.items()}
+        residuals = candidates.residuals(start)
+        half_miss = selection.half_miss(residuals[0], candidates.spread)
 
         def evaluate(point: dict[str, float]) -> dict[str, Array]:
-            nonlocal width
-            model, _ = self.learn(held_out.samples, replace(settings, **point), seed)
-            encoding = self.encode(model, scored.samples, with_codes=False)
-            assert encoding.filled is not None
-            neighbours = self.reference(held_out.samples, model)
-            if neighbours is None:
-                residuals = [scored.residuals(model.units.to_data(encoding.filled))]
-            else:
-                residuals = neighbours.residuals(scored, encoding, model.units)
-            if width is None:
-                # The first point's, for all.
-                width = selection.near(residuals[0], spread)
-            losses = {
-                "distance": [selection.distance(r, spread) for r in residuals],
-                "missed": [selection.missed(r, width) for r in residuals],
-            }
-            return {name: scored.by_sample(min(of, key=np.mean)) for name, of in losses.items()}
+            found = residuals if point == start else candidates.residuals(point)
+            return candidates.losses(found, half_miss)
 
         walk = GridWalk(evaluate, axes)
         best = walk.run()
         # Where several thresholds predict alike, the largest alters the data least.
-        taken = walk.cautious(best, "threshold") if "threshold" in axes else best
+        taken = walk.largest_as_good(best, "threshold") if "threshold" in axes else best
         found = walk.point(taken)
         if "threshold" in axes and taken == best:
             found["threshold"] = walk.between(best, "threshold")
@@ -161,42 +155,41 @@ class Learner:
             {**walk.point(i), **{name: float(loss.mean()) for name, loss in walk.table[i].items()}}
             for i in walk.ranking(best)
         ]
-        return Choice(replace(settings, **found), tried, walk.confidence(best, rng))
+        return Choice(replace(tuning, **found), tried, walk.confidence(best, rng))
 
-    def reference(self, X: Array, model: FittedModel) -> Neighbours | None:
-        """Samples to ask for a second opinion, if one is wanted."""
-        share = self.given.neighbors
-        if share == "auto":
-            wanted = self.given.noise_penalty == "adaptive" or has_missing(X)
-        else:
-            wanted = share > 0.0
-        if not wanted:
+    def reference(self, X: Array, result: Fit) -> Neighbours | None:
+        """Samples to ask for a second opinion, if one is wanted: as the fit has left them."""
+        share = self.settings.neighbors
+        if isinstance(share, str) and not (self.settings.adaptive or has_missing(X)):
             return None
-        some = X[reference_rows(len(X))]
-        return Neighbours(some, self._without_noise(model, some))
+        if share == 0.0:
+            return None
+        rows = reference_rows(len(X))
+        some = X[rows]
+        return Neighbours(some, np.where(np.isnan(some), np.nan, result.samples.Y[rows]))
 
-    def neighbours(self, X: Array, model: FittedModel, seed: int) -> Neighbours | None:
+    def neighbours(self, X: Array, model: FittedModel, result: Fit, seed: int) -> Neighbours | None:
         """The same with the share that is given, or that predicts scattered entries best."""
-        neighbours = self.reference(X, model)
+        neighbours = self.reference(X, result)
         if neighbours is None:
             return None
-        share = self.given.neighbors
-        if share == "auto":
+        share = self.settings.neighbors
+        if isinstance(share, str):
             share = self.share(X, model, neighbours, seed)
         neighbours = replace(neighbours, share=float(share))
         for _ in range(ROUNDS if share > 0.0 else 0):
             # They are each other's neighbours too.
-            heard = replace(model, neighbours=neighbours)
-            neighbours = replace(neighbours, denoised=self._without_noise(heard, neighbours.observed))
+            asking = replace(model, neighbours=neighbours)
+            neighbours = replace(neighbours, denoised=self._without_noise(asking, neighbours.observed))
         return neighbours if share > 0.0 else None
 
     def share(self, X: Array, model: FittedModel, neighbours: Neighbours, seed: int) -> float:
         """What the neighbours' part in the prediction should be."""
         some = neighbours.observed[: scored_rows(X.shape[1])]
-        held_out = selection.HeldOut.scattered(some, np.random.RandomState(seed)).scored()
+        held_out = HeldOut.scattered(some, np.random.RandomState(seed)).scored()
         if held_out.hidden.sum() < FEWEST_HIDDEN:
             return 0.0
-        encoding = self.encode(model, held_out.samples, with_codes=False)
+        encoding = model.encode(held_out.samples, with_codes=False, n_threads=self.settings.n_threads)
         spread = selection.spread_of(X)
         losses = [
             held_out.by_sample(selection.distance(residuals, spread))
@@ -208,35 +201,47 @@ class Learner:
 
     def _without_noise(self, model: FittedModel, X: Array) -> Array:
         """In the engine's units, gaps left open."""
-        noise = self.encode(model, X, with_codes=False).noise
+        noise = model.encode(X, with_codes=False, n_threads=self.settings.n_threads).noise
         return model.units.to_engine(X) - noise
 
-    def _problem(self, X: Array, units: Units, spreads: Array, settings: Settings) -> Problem:
-        given = self.given
-        penalty = NOISE_PENALTIES[given.noise_penalty]()
-        if isinstance(given.noise_weight, str):
-            weight = defaults.noise_weight(X, self.kernel, units, spreads, penalty)
-            weight *= settings.threshold / defaults.RELATIVE_THRESHOLD
-        else:
-            weight = float(given.noise_weight) * units.width**penalty.degree
-        dictionary_penalty: FeaturePenalty | None = None
-        if given.dictionary_penalty is not None:
-            dictionary_penalty = DICTIONARY_PENALTIES[given.dictionary_penalty]()
-        return Problem(
-            kernel=self.kernel,
-            code_penalty=CODE_PENALTIES[given.code_penalty](),
-            code_weight=settings.code_weight,
-            noise_penalty=penalty,
-            noise_weight=weight,
-            dictionary_penalty=dictionary_penalty,
-            dictionary_weight=float(given.dictionary_weight),
-        )
 
-    def _engine(self, problem: Problem) -> Any:
-        order = self.given.order
-        possible = type(self.kernel) is RBF and isinstance(problem.code_penalty, L2)
-        if order == "single-pass" and not possible:
-            raise ValueError(
-                "order='single-pass' needs kernel='rbf' and code_penalty='l2'; use order='paper'."
-            )
-        return paper_order if order == "paper" or not possible else single_pass
+class CandidateFits:
+    """Values of the parameters that are to be chosen, judged by how they predict hidden entries.
+
+    What is the same for all of them, the summary of the data above all, is computed once.
+    """
+
+    def __init__(self, learner: Learner, held_out: HeldOut, tuning: Tuning, seed: int) -> None:
+        # With the tolerance of the fit: wide kernels take longer, and a looser one favours narrow ones.
+        self.learner = learner
+        self.samples = held_out.samples
+        self.scored = held_out.scored()
+        self.tuning = tuning
+        self.seed = seed
+        self.summary = DataSummary.of(self.samples, np.random.RandomState(seed))
+        self.spread = self.summary.spread
+
+    def residuals(self, point: dict[str, float]) -> list[Array]:
+        """Of hidden entries, after a fit; for every share of the neighbours, if they are asked."""
+        model, result = self.learner.learn(
+            self.samples,
+            replace(self.tuning, **point),
+            self.seed,
+            summary=self.summary,
+            single_precision=True,
+        )
+        n_threads = self.learner.settings.n_threads
+        encoding = model.encode(self.scored.samples, with_codes=False, n_threads=n_threads)
+        neighbours = self.learner.reference(self.samples, result)
+        if neighbours is None:
+            assert encoding.filled is not None
+            return [self.scored.residuals(model.units.to_data(encoding.filled))]
+        return neighbours.residuals(self.scored, encoding, model.units)
+
+    def losses(self, residuals: list[Array], half_miss: float) -> dict[str, Array]:
+        """Of every scored sample, with the share of the neighbours that makes them least."""
+        losses = {
+            "distance": [selection.distance(r, self.spread) for r in residuals],
+            "missed": [selection.missed(r, half_miss) for r in residuals],
+        }
+        return {name: self.scored.by_sample(min(of, key=np.mean)) for name, of in losses.items()}

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnlmf.engine import Corruption, Encoding, Problem, Samples, Units, encode
 from rnlmf.fitting.neighbours import Neighbours
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 
 @dataclass(frozen=True)
 class FittedModel:
-    """What a fit leaves behind for new samples, in the engine's units."""
+    """What a fit leaves behind for new samples, in the engine's units.
+
+    A sample's treatment takes at most `max_iter` steps, and ends when one is shorter than `tol`.
+    """
 
     units: Units
     problem: Problem
@@ -24,9 +25,15 @@ class FittedModel:
     code_metric: Array | None
     corruption: Corruption | None
     neighbours: Neighbours | None = None
+    max_iter: int = 300
+    tol: float = 3e-4
 
     def encode(self, X: Array, *, alone: bool = False, **options: Any) -> Encoding:
-        """Algorithm 2; with the neighbours' opinion on the noise, unless the model is to be `alone`."""
+        """Algorithm 2; with the neighbours' opinion on the noise, unless the model is to be `alone`.
+
+        NaN is a missing value; ``filled`` of the result has predictions there, in the engine's units.
+        The options are those of :func:`rnlmf.engine.encode`.
+        """
         neighbours = None if alone else self.neighbours
         return encode(
             Samples.of(X, self.units),
@@ -35,7 +42,7 @@ class FittedModel:
             code_metric=self.code_metric,
             corruption=self.corruption,
             opinion=None if neighbours is None else neighbours.mix,
-            **options,
+            **{"max_iter": self.max_iter, "tol": self.tol, **options},
         )
 
     def denoised(self, X: Array, encoding: Encoding) -> Array:

@@ -15,16 +15,14 @@ Averages over similar samples are the idea of non-local means (Buades, Coll and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.metrics.pairwise import euclidean_distances, nan_euclidean_distances
+from sklearn.metrics.pairwise import euclidean_distances
 
 from rnlmf.engine import Encoding, Units, has_missing
+from rnlmf.kernels import observed_distances
 from rnlmf.model_selection.held_out import SCORED_SAMPLES, HeldOut
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 COUNT = 10
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -77,9 +75,7 @@ class Neighbours:
         A sample is no neighbour of itself: one that agrees with `X` in every value is passed over.
         """
         if has_missing(X) or has_missing(self.denoised):
-            gappy = np.where(np.isnan(X), np.nan, Y)
-            squares = nan_euclidean_distances(gappy, self.denoised, squared=True)
-            squares[np.isnan(squares)] = np.inf
+            squares = observed_distances(np.where(np.isnan(X), np.nan, Y), self.denoised)
         else:
             squares = euclidean_distances(Y, self.denoised, squared=True)
         count = min(COUNT + 1, len(self.denoised))

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
+
 Index = tuple[int, ...]
 
+# Enough to tell a confidence to a few per cent.
 BOOTSTRAPS = 200
 # So many standard errors leave no doubt.
 SURE = 3.0
@@ -107,7 +108,7 @@ class GridWalk:
             return None
         return (*index[:axis], moved, *index[axis + 1 :])
 
-    def cautious(self, best: Index, name: str) -> Index:
+    def largest_as_good(self, best: Index, name: str) -> Index:
         """The point with the largest value of a parameter that is not credibly worse than the best.
 
         Credibly: the losses differ by more than the standard error of their difference. The end of

@@ -20,16 +20,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from rnlmf.engine.start import spread_of
 from rnlmf.model_selection.grid_walk import redraws
-
-Array = npt.NDArray[Any]
+from rnlmf.typing import Array
 
 HIDDEN_SHARE = 0.05
 # Share of the features that is hidden of a sample, all related to each other. Corruptions often come
@@ -39,18 +38,11 @@ GROUP_SHARE = 0.25
 # Distance: residuals beyond so many standard deviations of the data are all as bad.
 LARGEST_RESIDUAL = 2.0
 # Missed: half a miss is at this multiple of the data's spread, or of the median residual.
-NEAR_SPREAD = 0.3
-NEAR_MEDIAN = 3.0
+HALF_MISS_SPREAD = 0.3
+HALF_MISS_MEDIAN = 3.0
 # Samples that are predicted, and samples that are fitted to; more do not change a choice.
 SCORED_SAMPLES = 2000
 FITTED_SAMPLES = 20_000
-
-
-def spread_of(X: Array) -> float:
-    """Root mean square of the features' standard deviations; NaN is a missing value."""
-    Z = X.astype(np.float64)
-    magnitude = float(np.nanmax(np.abs(Z), initial=0.0)) or 1.0
-    return magnitude * float(np.sqrt(np.nanvar(Z / magnitude, axis=0).mean()))
 
 
 def distance(residuals: Array, spread: float) -> Array:
@@ -59,14 +51,14 @@ def distance(residuals: Array, spread: float) -> Array:
     return losses
 
 
-def near(residuals: Array, spread: float) -> float:
-    """``h``."""
+def half_miss(residuals: Array, spread: float) -> float:
+    """Size ``h`` of a residual that counts as half a miss."""
     typical = float(np.median(np.abs(residuals))) if residuals.size else 0.0
-    return max(NEAR_SPREAD * spread, NEAR_MEDIAN * typical)
+    return max(HALF_MISS_SPREAD * spread, HALF_MISS_MEDIAN * typical)
 
 
 def missed(residuals: Array, width: float) -> Array:
-    """Whether predictions are not near, between 0 and 1."""
+    """Whether predictions miss, between 0 and 1, and one half at the `width`."""
     squares = (residuals / (width or 1.0)) ** 2
     losses: Array = squares / (1.0 + squares)
     return losses

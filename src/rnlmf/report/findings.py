@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -188,10 +187,7 @@ def _remaining_error(model: Any, X: Any) -> float | None:
         some = nw.from_native(X, eager_only=True).gather_every(step).to_native()
     else:
         some = np.asarray(X)[::step]
-    with warnings.catch_warnings():
-        # RNLMF denoises once more inside, an array without the names that it was fitted with.
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        error = float(model.estimate_error(some))
+    error = float(model.estimate_error(some))
     return error if np.isfinite(error) else None
 
 

@@ -90,6 +90,9 @@ def our(
     if threshold is not None:
         scale = parameters.get("kernel_scale", 1.0)
         parameters["noise_weight"] = relative_noise_weight(X, threshold, scale, penalty)
+    if "momentum" in parameters:
+        method, momentum = parameters.pop("solver", "auto"), parameters.pop("momentum")
+        parameters["solver"] = rnlmf.SolverOptions(method, momentum=momentum)
     return rnlmf.RNLMF(random_state=seed, **parameters)
 
 

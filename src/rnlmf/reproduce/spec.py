@@ -47,7 +47,7 @@ FIGURE_2 = Experiment(
             {"eta": eta},
             synthetic(),
             {
-                "order": "paper",
+                "solver": "paper",
                 "momentum": eta,
                 "max_iter": 200,
                 "tol": 0.0,
@@ -63,7 +63,7 @@ FIGURE_2 = Experiment(
     ("RNLMF",),
     task="objective",
     seeds={"quick": 1, "full": 1},
-    notes=("Algorithm 1 as printed (order='paper'), without a stop.",),
+    notes=("Algorithm 1 as printed (solver='paper'), without a stop.",),
 )
 
 CODE_WEIGHTS = (1e-4, 1e-3, 5e-3, 1e-2, 5e-2, 1e-1)

@@ -1,0 +1,69 @@
+"""How much a default fit does, so that it does not creep up."""
+
+import numpy as np
+import pytest
+
+from rnlmf import RNLMF
+from rnlmf.engine.shard import Shard
+from rnlmf.engine.start import DataSummary
+from rnlmf.fitting import learner, model
+from rnlmf.fitting.neighbours import ROUNDS
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """How often each of the expensive parts was called."""
+    counts = {}
+
+    def count(owner, name, label):
+        counts[label] = 0
+        function = getattr(owner, name)
+
+        def counted(*args, **kwargs):
+            counts[label] += 1
+            return function(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    count(learner, "run_solver", "fits")
+    count(model, "encode", "encodings")
+    count(Shard, "step", "passes")
+    count(learner, "Learner", "learners")
+    count(DataSummary, "of_rows", "summaries")
+    return counts
+
+
+def test_a_fit_is_one_fit_for_each_candidate_and_one_more(curved, calls):
+    noisy = curved[1]
+    estimator = RNLMF(20, random_state=0).fit(noisy)
+    candidates = len(estimator.selection_)
+    assert calls["fits"] == candidates + 1
+    # One of every candidate, one to choose the neighbours' share, and those that they ask for.
+    assert calls["encodings"] <= candidates + 1 + ROUNDS
+    # Of the samples with hidden entries, and of all.
+    assert calls["summaries"] == 2
+    assert calls["passes"] <= 150 * calls["fits"]
+
+
+def test_with_numbers_given_there_is_one_fit_and_nothing_else(curved, calls):
+    RNLMF(20, kernel_scale=1.0, noise_weight="scale", neighbors=0, random_state=0).fit(curved[1])
+    assert (calls["fits"], calls["encodings"], calls["summaries"]) == (1, 0, 1)
+
+
+def test_a_prediction_is_one_encoding(curved, calls):
+    estimator = RNLMF(20, kernel_scale=1.0, noise_weight="scale", random_state=0).fit(curved[1])
+    before = dict(calls)
+    estimator.denoise(curved[1])
+    assert calls["encodings"] == before["encodings"] + 1
+    assert {**calls, "encodings": 0} == {**before, "encodings": 0}
+
+
+def test_the_samples_that_a_fit_has_denoised_are_those_of_an_encoding(curved):
+    """So that they need not be encoded again: to the tolerance of the fit, on almost all entries."""
+    settings = learner.LearnerSettings(
+        20, kernel_scale=1.0, noise_weight="scale", tol=1e-5, max_iter=2000
+    )
+    found, fit = learner.Learner(settings).learn(curved[1], learner.Tuning(), seed=0)
+    encoding = found.encode(curved[1], tol=1e-6)
+    again = found.units.to_engine(curved[1]) - encoding.noise
+    assert np.mean(np.abs(fit.samples.Y - again) < 1e-2) > 0.97
