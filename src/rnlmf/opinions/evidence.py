@@ -1,0 +1,121 @@
+"""Is what looks wrong really wrong? What cannot be predicted need not be an error.
+
+A wrong cell misleads: whoever believes it predicts its fellows worse. A right one, however surprising, informs. So
+some cells under suspicion are believed, one in a row, and the loss of their fellows' predictions is compared with that
+when they are not. How much worse it would be if they were all wrong is known by an experiment: the same
+residuals are put on cells that nobody doubts. The ratio of the two,
+
+    phi = harm of believing the suspects / harm of believing made-up errors,
+
+estimates which share of the suspects is wrong; it needs no constant and no assumption on the distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rnlmf.opinions.temporal import Sequence
+from rnlmf.opinions.verdict import Witness
+from rnlmf.typing import Array
+
+# From cells and which are hidden to what the panel says.
+Testimony = Callable[[Array, Array], list[Witness]]
+
+# A fellow's loss, in its scales, is bounded: one cell must not decide.
+LARGEST_LOSS = 4.0
+# Rows between two cells of one column that are believed at the same time.
+APART = 6
+REACH = 4
+# With fewer suspects nothing can be said of a column by itself; they count as so many of all columns.
+FEWEST = 10.0
+
+
+def misleading(
+    Z: Array,
+    suspects: Array,
+    judged: Array,
+    witnesses: list[Witness],
+    testify: Testimony,
+    sequence: Sequence | None,
+    seed: int = 0,
+) -> tuple[float, Array]:
+    """``phi`` of all suspects together, and of every column (drawn to that of all)."""
+    rng = np.random.RandomState(seed)
+    believed = _one_in_a_row(suspects & judged, sequence, rng)
+    if not believed.any():
+        return 0.0, np.zeros(Z.shape[1])
+    scale = witnesses[0].scale
+    residual = Z - witnesses[0].prediction
+    real, of_column = _harm(Z, suspects, believed, judged, scale, testify, sequence)
+
+    made_up, free = np.zeros_like(suspects), judged & ~suspects
+    for j, count in enumerate(believed.sum(axis=0)):
+        rows = np.flatnonzero(free[:, j] & ~made_up.any(axis=1))
+        made_up[rng.permutation(rows)[: min(int(count), len(rows) // 2)], j] = True
+    made_up = _one_in_a_row(made_up, sequence, rng)
+    spoiled = Z.copy()
+    for j in range(Z.shape[1]):
+        rows, source = np.flatnonzero(made_up[:, j]), residual[believed[:, j], j]
+        if len(rows):
+            drawn = rng.choice(source, len(rows), replace=len(rows) > len(source))
+            spoiled[rows, j] = witnesses[0].prediction[rows, j] + drawn
+    fake, of_fake = _harm(spoiled, suspects, made_up, judged, scale, testify, sequence)
+    if not len(fake) or fake.mean() <= 0.0:
+        return 0.0, np.zeros(Z.shape[1])
+    overall = float(real.mean() / fake.mean())
+    m = Z.shape[1]
+    counts = np.bincount(of_column, minlength=m)
+    fakes = np.bincount(of_fake, minlength=m)
+    reals = np.bincount(of_column, real, minlength=m) / np.maximum(counts, 1)
+    expected = np.bincount(of_fake, fake, minlength=m) / np.maximum(fakes, 1)
+    # A column whose errors would hardly be felt by others is judged by all.
+    weight = counts * (expected > 0.25 * fake.mean())
+    own = reals / np.where(expected > 0.0, expected, 1.0)
+    shares = (weight * own + FEWEST * overall) / (weight + FEWEST)
+    import os
+    if os.environ.get('DBG'): print('phi', round(overall,2), np.c_[counts,reals,fakes,expected,shares].round(2).tolist())
+    return overall, shares
+
+
+def _one_in_a_row(cells: Array, sequence: Sequence | None, rng: np.random.RandomState) -> Array:
+    chosen = np.zeros_like(cells)
+    keys = np.where(cells, rng.random_sample(cells.shape), -1.0)
+    rows = np.flatnonzero(cells.any(axis=1))
+    chosen[rows, keys[rows].argmax(axis=1)] = True
+    if sequence is not None:
+        for j in range(cells.shape[1]):
+            last = -APART
+            for i in np.flatnonzero(chosen[:, j]):
+                if i - last < APART:
+                    chosen[i, j] = False
+                else:
+                    last = int(i)
+    return chosen
+
+
+def _harm(
+    Z: Array,
+    suspects: Array,
+    believed: Array,
+    judged: Array,
+    scale: Array,
+    testify: Testimony,
+    sequence: Sequence | None,
+) -> tuple[Array, Array]:
+    """What believing some cells costs their fellows, and the cells' columns."""
+
+    def losses(hidden: Array) -> Array:
+        prediction = testify(Z, hidden)[0].prediction
+        return np.minimum(np.abs(Z - prediction) / scale, LARGEST_LOSS)
+
+    fellows = judged & ~suspects & ~believed
+    change = losses(suspects & ~believed) - losses(suspects | believed)
+    change = np.where(fellows, change, 0.0)
+    rows, columns = np.nonzero(believed)
+    harm = change[rows].sum(axis=1)
+    if sequence is not None:
+        for offset in range(-REACH, REACH + 1):
+            harm += change[np.clip(rows + offset, 0, len(Z) - 1), columns]
+    return harm, columns

@@ -1,0 +1,260 @@
+"""From a table, or a sequence, to a verdict on each of its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from rnlmf.opinions.columns import Columns, canonical_order
+from rnlmf.opinions.evidence import misleading
+from rnlmf.opinions.panel import Neighbours, Opinion, Panel
+from rnlmf.opinions.temporal import Sequence
+from rnlmf.opinions.verdict import Verdict, Witness
+from rnlmf.typing import Array
+
+ROUNDS = 6
+# The most suspicious cell of a row misleads the opinions on its fellows. While others are looked at, only
+# cells at least half as suspicious are hidden together with it; in time, within so many rows.
+AT_ONCE, AT_ONCE_ROWS = 0.5, 7
+# A verdict has settled when fewer cells than this change it.
+SETTLED = 1e-4
+# Stretches that only far neighbours find strange are errors where they are more than this share of a
+# column: there are that many events in right data.
+RARE = 0.01
+# The share of the suspects of a column that must be wrong before any is touched.
+CREDIBLE = 0.5
+# Order is used where it makes the predictions of cells better by this share.
+ORDER_HELPS = 0.1
+# Panels are learned from at most so many rows.
+LEARNED_ROWS = 20_000
+# A row in which more than this share of the cells is wrong has nothing to go by.
+BAD_ROW = 0.5
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What has been found out of a table.
+
+    Attributes
+    ----------
+    prediction : array of shape (n, m)
+        What every cell should be, in the data's units, by opinions that did not see it.
+    scale : array of shape (n, m)
+        How far such predictions are off, usually.
+    probability : array of shape (n, m)
+        That a cell is wrong; 0 where it cannot be judged.
+    wrong : array of bool of shape (n, m)
+        The cells to be repaired.
+    bad_rows : array of bool of shape (n,)
+        Rows of which most is wrong.
+    """
+
+    prediction: Array
+    scale: Array
+    probability: Array
+    wrong: Array
+    bad_rows: Array
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A panel of opinions and what it takes for wrong."""
+
+    panel: Panel
+    verdict: Verdict
+    alone: Verdict
+    ordered: bool
+    bursts: Array
+    trusted: Array
+    credibility: float
+    left_alone: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def learn(
+        cls,
+        X: Array,
+        sequence: Sequence | None = None,
+        *,
+        force_order: bool = False,
+        dictionary: Callable[[Array, Array], Opinion] | None = None,
+        false_repairs: float | None = None,
+    ) -> tuple[Judge, Judgement]:
+        """Judge the cells of `X` (NaN: missing).
+
+        The order of a `sequence` is used if it helps, or if it is forced. `dictionary` makes a further
+        opinion from cells and which of them are hidden.
+        """
+        columns = Columns.of(X)
+        Z = columns.scaled(X)
+        rows = np.arange(len(Z))
+        if len(Z) > LEARNED_ROWS and sequence is None:
+            rows = np.sort(canonical_order(Z)[:: -(-len(Z) // LEARNED_ROWS)])
+        part, judged = Z[rows], _judged(columns, X[rows], Z[rows])
+        if sequence is not None and not force_order and not _order_helps(
+            part, judged, columns, sequence
+        ):
+            sequence = None
+        first = _first_suspicion(columns, X[rows], part, sequence)
+        hidden, panel = _settle(part, first, judged, columns, sequence, ())
+        further: tuple[Opinion, ...] = ()
+        if dictionary is not None:
+            further = (dictionary(part, hidden),)
+            hidden, panel = _settle(part, hidden, judged, columns, sequence, further)
+        witnesses = panel.testify(part, hidden, judged, sequence)
+        verdict = Verdict.learn(part, judged, witnesses)
+        bursts = np.zeros(Z.shape[1], dtype=bool)
+        if sequence is not None:
+            wider, _ = _settle(part, first, judged, columns, sequence, further, specific=True)
+            bursts = np.mean(wider & ~hidden, axis=0) > RARE
+            if bursts.any():
+                hidden = np.where(bursts, wider, hidden)
+                panel, _ = Panel.learn(part, hidden, judged, columns, sequence, further)
+                witnesses = panel.testify(part, hidden, judged, sequence)
+                specific = Verdict.learn(part, judged, panel.specific(witnesses))
+                verdict = Verdict(
+                    tuple(
+                        s if burst else v
+                        for s, v, burst in zip(
+                            specific.columns, verdict.columns, bursts, strict=True
+                        )
+                    )
+                )
+        alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
+        suspects = hidden & judged
+        overall, shares = misleading(
+            part,
+            suspects & ~columns.absurd(part),
+            judged,
+            witnesses,
+            lambda cells, some: panel.testify(cells, some, judged, sequence),
+            sequence,
+        )
+        trusted = (shares >= CREDIBLE) | bursts
+        judge = cls(panel, verdict, alone, sequence is not None, bursts, trusted, overall)
+        judge = replace(judge, left_alone=judge._reasons(suspects, shares))
+        return judge, judge.judge(X, sequence)
+
+    def judge(self, X: Array, sequence: Sequence | None = None) -> Judgement:
+        """The cells of `X`: training data, or new ones. Without a sequence, rows are judged one by one."""
+        columns = self.panel.columns
+        if not self.ordered:
+            sequence = None
+        Z = columns.scaled(X)
+        judged = _judged(columns, X, Z)
+        absurd = columns.absurd(Z)
+        hidden = _first_suspicion(columns, X, Z, sequence)
+        probability = np.zeros(Z.shape)
+        for round_ in range(ROUNDS):
+            witnesses = self.panel.testify(Z, hidden, judged, sequence)
+            probability = self._probability(Z, judged, witnesses, sequence)
+            wrong = probability > 0.5
+            if round_ == ROUNDS - 1:
+                break
+            new = _most_suspicious(Z, wrong | np.isnan(Z) | absurd, hidden, witnesses[0], sequence)
+            if np.mean(new != hidden) < SETTLED:
+                break
+            hidden = new
+        probability = np.where(absurd, 1.0, np.where(self.trusted, probability, 0.0))
+        wrong = (probability > 0.5) & ~np.isnan(Z)
+        witnesses = self.panel.testify(Z, wrong | np.isnan(Z) | absurd, judged, sequence)
+        count = np.maximum(np.sum(~np.isnan(Z), axis=1), 1)
+        bad_rows = wrong.sum(axis=1) > BAD_ROW * count
+        if sequence is None:
+            # The rest of such a row is no guide to what it should be.
+            wrong &= ~bad_rows[:, None] | absurd
+        return Judgement(
+            columns.to_data(witnesses[0].prediction),
+            witnesses[0].scale * columns.spread,
+            np.where(np.isnan(Z), np.nan, probability),
+            wrong,
+            bad_rows,
+        )
+
+    def _probability(
+        self, Z: Array, judged: Array, witnesses: list[Witness], sequence: Sequence | None
+    ) -> Array:
+        if len(witnesses) == 1:
+            verdict = self.alone if self.ordered else self.verdict
+            return verdict.probability(Z, judged, witnesses)
+        usual = self.verdict.probability(Z, judged, witnesses)
+        if not self.bursts.any():
+            return usual
+        specific = self.verdict.probability(Z, judged, self.panel.specific(witnesses))
+        return np.where(self.bursts, specific, usual)
+
+    def _reasons(self, suspects: Array, shares: Array) -> dict[int, str]:
+        """Columns with suspicious cells that are left alone, and why."""
+        return {
+            int(j): (
+                f"{int(suspects[:, j].sum())} values are hard to predict, but taking them for right does "
+                f"not harm the prediction of others as errors would ({shares[j]:.0%} of it)"
+            )
+            for j in np.flatnonzero(suspects.any(axis=0) & ~self.trusted)
+        }
+
+
+def _judged(columns: Columns, X: Array, Z: Array) -> Array:
+    judged: Array = ~np.isnan(Z) & ~columns.recurring(X, Z)
+    return judged
+
+
+def _first_suspicion(columns: Columns, X: Array, Z: Array, sequence: Sequence | None) -> Array:
+    hidden: Array = np.isnan(Z) | columns.absurd(Z)
+    if sequence is not None:
+        bounded = np.where(hidden, 0.0, Z)
+        hidden |= sequence.suspicious(bounded, columns.resolution) & ~columns.recurring(X, Z)
+    return hidden
+
+
+def _most_suspicious(
+    Z: Array, wrong: Array, hidden: Array, witness: Witness, sequence: Sequence | None
+) -> Array:
+    """Cells to hide next: those that stay wrong, and of the new ones the most suspicious first."""
+    distance = np.nan_to_num(np.abs(Z - witness.prediction) / witness.scale, nan=np.inf)
+    fresh = np.where(wrong & ~hidden, distance, 0.0)
+    largest = fresh.max(axis=1, keepdims=True)
+    if sequence is not None:
+        largest = np.maximum(largest, sequence.largest(fresh, AT_ONCE_ROWS))
+    chosen: Array = wrong & (hidden | (distance >= AT_ONCE * largest))
+    return chosen
+
+
+def _settle(
+    Z: Array,
+    hidden: Array,
+    judged: Array,
+    columns: Columns,
+    sequence: Sequence | None,
+    further: tuple[Opinion, ...],
+    *,
+    specific: bool = False,
+) -> tuple[Array, Panel]:
+    """Learn, judge and hide in turns until the verdict does not change any more."""
+    always = np.isnan(Z) | columns.absurd(Z)
+    for _ in range(ROUNDS):
+        panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
+        heard = panel.specific(witnesses) if specific else witnesses
+        wrong = Verdict.learn(Z, judged, heard).probability(Z, judged, heard) > 0.5
+        new = _most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
+        if np.mean(new != hidden) < SETTLED:
+            break
+        hidden = new
+    return hidden, panel
+
+
+def _order_helps(Z: Array, judged: Array, columns: Columns, sequence: Sequence) -> bool:
+    """Whether neighbours in time predict cells better than any others would."""
+    hidden = np.isnan(Z) | columns.absurd(Z)
+    used = judged & ~hidden
+
+    def error(rows: Array, times: Sequence) -> float:
+        surroundings = times.near(Z[rows], hidden[rows])
+        _, time = Neighbours.learn(Z[rows], surroundings, used[rows], columns, times)
+        return float(np.median(np.abs(Z[rows] - time.prediction)[used[rows]]))
+
+    shuffled = np.random.RandomState(0).permutation(len(Z))
+    rows = canonical_order(Z)[shuffled]
+    usual = error(rows, Sequence.of(len(Z)))
+    return error(np.arange(len(Z)), sequence) < (1.0 - ORDER_HELPS) * usual

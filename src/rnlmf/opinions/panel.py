@@ -1,0 +1,241 @@
+"""The panel of opinions: learned together, heard together.
+
+Two families speak on a cell: its *fellows* (the other columns of its row: linear, by similar rows, by the
+dictionary) and its *neighbours in time*. Within a family, opinions are mixed by fixed shares; between the
+families by their scales, cell by cell. Each family, and the mixture of both, is a witness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnlmf.opinions.columns import Columns, canonical_order
+from rnlmf.opinions.linear import LARGEST_PULL, LinearOpinion
+from rnlmf.opinions.mixing import ScaleModel, combine, logarithm, of_row, shares, typical
+from rnlmf.opinions.similar import SimilarRows
+from rnlmf.opinions.temporal import Sequence, Surroundings
+from rnlmf.opinions.verdict import Witness
+from rnlmf.typing import Array
+
+# From cells and which of them are hidden to a prediction of every cell that does not see it.
+Opinion = Callable[[Array, Array], Array]
+
+# Shares and scales depend on each other; two turns settle them.
+TURNS = 2
+# Rows in the running median that follows quiet and busy stretches.
+STRETCH = 41
+# Quantile of the far neighbours' errors that counts as their worst, and the normal distribution's.
+WORST, NORMAL_WORST = 0.95, 1.96
+
+
+@dataclass(frozen=True)
+class Fellows:
+    """Opinions by the other cells of the row."""
+
+    linear: LinearOpinion
+    similar: SimilarRows
+    further: tuple[Opinion, ...]
+    weights: Array
+    scale: ScaleModel
+
+    @classmethod
+    def learn(
+        cls, Z: Array, hidden: Array, used: Array, columns: Columns, further: tuple[Opinion, ...]
+    ) -> tuple[Fellows, Witness]:
+        order = canonical_order(np.where(hidden, 0.0, Z))
+        linear = LinearOpinion.learn(Z, hidden, order)
+        filled = _filled(Z, hidden, linear.predict(Z, hidden)[0])
+        similar = SimilarRows.learn(filled, hidden, order)
+        predictions, deviation, spread = _by_fellows(linear, similar, further, Z, hidden)
+        weights, scale = shares(Z, used, predictions), None
+        for _ in range(TURNS):
+            weights = shares(Z, used, predictions, scale)
+            prediction = combine(weights, predictions)
+            residual = Z - prediction
+            unit = typical(residual, used, columns.resolution)
+            features = _fellow_features(residual, used, unit, predictions, deviation, spread)
+            model = ScaleModel.learn(residual, used, features, columns.resolution)
+            scale = model.predict(features)
+        assert scale is not None
+        return cls(linear, similar, further, weights, model), Witness(prediction, scale)
+
+    def testify(self, Z: Array, hidden: Array, used: Array) -> Witness:
+        predictions, deviation, spread = _by_fellows(
+            self.linear, self.similar, self.further, Z, hidden
+        )
+        prediction = combine(self.weights, predictions)
+        features = _fellow_features(
+            Z - prediction, used, self.scale.unit, predictions, deviation, spread
+        )
+        return Witness(prediction, self.scale.predict(features))
+
+
+def _filled(Z: Array, hidden: Array, prediction: Array) -> Array:
+    return np.where(hidden, np.clip(prediction, -LARGEST_PULL, LARGEST_PULL), Z)
+
+
+def _by_fellows(
+    linear: LinearOpinion, similar: SimilarRows, further: tuple[Opinion, ...], Z: Array, hidden: Array
+) -> tuple[Array, Array, Array]:
+    by_line, deviation = linear.predict(Z, hidden)
+    by_similar, spread = similar.predict(_filled(Z, hidden, by_line), hidden)
+    predictions = [by_line, by_similar, *(opinion(Z, hidden) for opinion in further)]
+    return np.stack(predictions), deviation, spread
+
+
+def _fellow_features(
+    residual: Array, used: Array, unit: Array, predictions: Array, deviation: Array, spread: Array
+) -> Array:
+    disagreement = np.abs(predictions[0] - predictions[1])
+    return np.stack(
+        [
+            of_row(residual, used, unit),
+            logarithm(deviation, unit),
+            logarithm(disagreement, unit),
+            logarithm(spread, unit),
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Opinions by the neighbours in time."""
+
+    weights: Array
+    scale: ScaleModel
+
+    @classmethod
+    def learn(
+        cls, Z: Array, surroundings: Surroundings, used: Array, columns: Columns, sequence: Sequence
+    ) -> tuple[Neighbours, Witness]:
+        scale: Array | None = None
+        for _ in range(TURNS):
+            weights = shares(Z, used, surroundings.predictions, scale)
+            prediction = combine(weights, surroundings.predictions)
+            residual = Z - prediction
+            unit = typical(residual, used, columns.resolution)
+            features = _time_features(residual, used, unit, surroundings, sequence)
+            model = ScaleModel.learn(residual, used, features, columns.resolution)
+            scale = np.maximum(model.predict(features), surroundings.gap / 2.0)
+        assert scale is not None
+        return cls(weights, model), Witness(prediction, scale)
+
+    def testify(
+        self, Z: Array, surroundings: Surroundings, used: Array, sequence: Sequence
+    ) -> Witness:
+        prediction = combine(self.weights, surroundings.predictions)
+        features = _time_features(Z - prediction, used, self.scale.unit, surroundings, sequence)
+        scale = np.maximum(self.scale.predict(features), surroundings.gap / 2.0)
+        return Witness(prediction, scale)
+
+
+def _time_features(
+    residual: Array, used: Array, unit: Array, surroundings: Surroundings, sequence: Sequence
+) -> Array:
+    sizes = logarithm(np.abs(residual), unit)
+    usual = np.array([np.median(s[u]) if u.any() else 0.0 for s, u in zip(sizes.T, used.T, strict=True)])
+    stretch = sequence.smooth(np.where(used, sizes, usual), STRETCH)
+    line, cubic = surroundings.predictions[:2]
+    return np.stack(
+        [
+            of_row(residual, used, unit),
+            stretch,
+            logarithm(surroundings.gap, unit),
+            surroundings.distance,
+            logarithm(np.abs(line - cubic), unit),
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class Panel:
+    """All opinions; those in time are there if rows have an order."""
+
+    columns: Columns
+    fellows: Fellows
+    neighbours: Neighbours | None
+    both: ScaleModel | None
+    worst: Array | None
+
+    @classmethod
+    def learn(
+        cls,
+        Z: Array,
+        hidden: Array,
+        judged: Array,
+        columns: Columns,
+        sequence: Sequence | None,
+        further: tuple[Opinion, ...] = (),
+    ) -> tuple[Panel, list[Witness]]:
+        """From cells that are not hidden; shares and scales from those that can be judged."""
+        used = judged & ~hidden
+        fellows, row = Fellows.learn(Z, hidden, used, columns, further)
+        if sequence is None:
+            return cls(columns, fellows, None, None, None), [row]
+        surroundings = sequence.near(Z, hidden)
+        neighbours, time = Neighbours.learn(Z, surroundings, used, columns, sequence)
+        prediction, features, unit = _both(Z, used, row, time, columns.resolution)
+        both = ScaleModel.learn(Z - prediction, used, features, columns.resolution)
+        far = np.where(used, np.abs(Z - sequence.far(Z, hidden)), np.nan)
+        worst = np.ones(Z.shape[1])
+        some = used.any(axis=0)
+        worst[some] = np.nanquantile(far[:, some], WORST, axis=0) / NORMAL_WORST
+        panel = cls(columns, fellows, neighbours, both, worst)
+        return panel, panel._ordered(Z, used, row, time, surroundings)
+
+    def testify(
+        self, Z: Array, hidden: Array, judged: Array, sequence: Sequence | None
+    ) -> list[Witness]:
+        """The mixture first, then each family alone."""
+        used = judged & ~hidden
+        row = self.fellows.testify(Z, hidden, used)
+        if sequence is None or self.neighbours is None:
+            return [row]
+        surroundings = sequence.near(Z, hidden)
+        time = self.neighbours.testify(Z, surroundings, used, sequence)
+        return self._ordered(Z, used, row, time, surroundings)
+
+    def specific(self, witnesses: list[Witness]) -> list[Witness]:
+        """The same without the testimony of neighbours that know less than far ones would.
+
+        In a burst of errors every cell is between two that disagree as much as it does; such
+        neighbours excuse anything.
+        """
+        if self.worst is None or len(witnesses) == 1:
+            return witnesses
+        both, time, row = witnesses
+        scale = np.where(time.scale < self.worst, time.scale, np.inf)
+        return [both, Witness(time.prediction, scale), row]
+
+    def _ordered(
+        self, Z: Array, used: Array, row: Witness, time: Witness, surroundings: Surroundings
+    ) -> list[Witness]:
+        assert self.both is not None and self.worst is not None
+        prediction, features, _ = _both(Z, used, row, time, self.columns.resolution, self.both.unit)
+        scale = self.both.predict(features)
+        trust = row.scale**2 / (row.scale**2 + time.scale**2)
+        doubt = np.where(time.scale < self.worst, trust * surroundings.gap / 2.0, 0.0)
+        return [Witness(prediction, np.maximum(scale, doubt)), time, row]
+
+
+def _both(
+    Z: Array, used: Array, row: Witness, time: Witness, resolution: Array, unit: Array | None = None
+) -> tuple[Array, Array, Array]:
+    """Mixture by inverse variances, and features of its scale."""
+    trust = row.scale**2 / (row.scale**2 + time.scale**2)
+    prediction = row.prediction + trust * (time.prediction - row.prediction)
+    residual = Z - prediction
+    if unit is None:
+        unit = typical(residual, used, resolution)
+    joint = row.scale * time.scale / np.hypot(row.scale, time.scale)
+    features = np.stack(
+        [
+            np.log(joint / unit),
+            of_row(residual, used, unit),
+            logarithm(np.abs(row.prediction - time.prediction), unit),
+        ]
+    )
+    return prediction, features, unit
