@@ -22,6 +22,8 @@ from rnlmf.estimators.uncertainty import remaining_error, scores_of
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.settings import SOLVERS, LearnerSettings, SolverOptions, threads_of
 from rnlmf.kernels import KERNELS, Kernel
+from rnlmf.opinions import Judge, Judgement, Sequence
+from rnlmf.opinions.columns import Columns
 from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
@@ -40,6 +42,10 @@ from rnlmf.validation import (
     StrOptions,
     fit_context,
 )
+
+# Fewer rows say nothing of how cells are related; more columns are for the dictionary (images).
+FEWEST_ROWS = 30
+MOST_COLUMNS = 256
 
 
 class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -79,6 +85,16 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ``lambda_E``, in the units of the paper. "scale" sets the threshold above which a residual
         is noise to 5% of the data's standard deviation, whatever the data's scale; "auto" chooses it
         between 1.25% and 160% by held-out entries (see Notes).
+    opinions : {"auto", "dictionary"}
+        Who has a say on which cells are wrong and what they should be. "auto": if no weight of the
+        noise is given, several opinions that did not see the cell (:mod:`rnlmf.opinions`): the other
+        columns, similar rows and neighbours in time; with more than 256 features, and if a weight is
+        given, the dictionary alone, as in the paper ("dictionary").
+    sequence : {"auto"} or bool
+        Whether rows are in the order of time. "auto" uses their order where it helps to predict cells.
+    feature_scale : {"auto", "robust"} or None
+        Whether every feature is divided by its robust spread before distances are taken. "auto" does
+        where several opinions are heard; distances between images need none.
     neighbors : float or "auto"
         Share, between 0 and 1, of the nearest denoised samples in the prediction of every entry, see
         :mod:`rnlmf.fitting.neighbours`; 0 is the paper's method. "auto" chooses it by held-out
@@ -168,6 +184,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "code_weight": [POSITIVE, AUTO],
         "noise_penalty": [StrOptions({"adaptive"}), StrOptions(NOISE_PENALTIES.keys()), Penalty],
         "noise_weight": [NOT_NEGATIVE, StrOptions({"auto", "scale"})],
+        "opinions": [StrOptions({"auto", "dictionary"})],
+        "sequence": ["boolean", AUTO],
+        "feature_scale": [StrOptions({"auto", "robust"}), None],
         "neighbors": [Interval(Real, 0, 1, closed="both"), AUTO],
         "dictionary_penalty": [StrOptions(DICTIONARY_PENALTIES.keys()), FeaturePenalty, None],
         "dictionary_weight": [NOT_NEGATIVE],
@@ -190,6 +209,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         code_weight=1e-2,
         noise_penalty="adaptive",
         noise_weight="auto",
+        opinions="auto",
+        sequence="auto",
+        feature_scale="auto",
         neighbors="auto",
         dictionary_penalty=None,
         dictionary_weight=0.0,
@@ -208,6 +230,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.code_weight = code_weight
         self.noise_penalty = noise_penalty
         self.noise_weight = noise_weight
+        self.opinions = opinions
+        self.sequence = sequence
+        self.feature_scale = feature_scale
         self.neighbors = neighbors
         self.dictionary_penalty = dictionary_penalty
         self.dictionary_weight = dictionary_weight
@@ -220,8 +245,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.callback = callback
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, *, mask=None) -> Self:
-        """Learn the dictionary from noisy samples (Algorithm 1).
+    def fit(self, X, y=None, *, mask=None, groups=None, times=None) -> Self:
+        """Learn the dictionary from noisy samples (Algorithm 1), and the opinions on their cells.
 
         Parameters
         ----------
@@ -230,33 +255,59 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         y : ignored
         mask : array-like of bool of the shape of `X`, or None
             Entries that are known to be wrong: they are treated as missing.
+        groups : array-like of shape (n_samples,) or None
+            Which sequence a row belongs to, where there are several one below the other.
+        times : array-like of shape (n_samples,) or None
+            When rows were measured, if not at even steps.
 
         Returns
         -------
         self
         """
-        X = self._check(X, mask, fitting=True)
+        self._fit(self._check(X, mask, fitting=True), groups, times)
+        return self
+
+    def _fit(self, X: Array, groups: Any, times: Any) -> Judgement | None:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        learner = Learner(LearnerSettings.of(self.get_params(deep=False)))
-        choice = learner.choose(X, seed)
-        model, result = learner.learn(X, choice.tuning, seed, self.callback)
-        neighbours = learner.neighbours(X, model, result, seed)
+        parameters = self.get_params(deep=False)
+        self._judge, judgement = None, None
+        if self._hears_opinions(X):
+            rows = self._rows_in_order(X, groups, times)
+            self._judge, judgement = Judge.learn(X, rows, force_order=self.sequence is True)
+            parameters |= {"noise_weight": "scale", "neighbors": 0.0}
+        scaled = self.feature_scale == "robust" or (
+            self.feature_scale == "auto" and self._judge is not None
+        )
+        self._columns = None
+        if scaled:
+            self._columns = Columns.of(X) if self._judge is None else self._judge.panel.columns
+        data = self._scaled(X if judgement is None else judgement.repaired(X))
+        learner = Learner(LearnerSettings.of(parameters))
+        choice = learner.choose(data, seed)
+        model, result = learner.learn(data, choice.tuning, seed, self.callback)
+        neighbours = learner.neighbours(data, model, result, seed)
         self._model = model = replace(model, neighbours=neighbours)
 
         width, kernel = model.units.width, model.problem.kernel
-        self.components_ = (model.atoms * width + model.units.center).astype(X.dtype)
+        self.components_ = self._unscaled(model.atoms * width + model.units.center).astype(X.dtype)
+        self.n_components_ = len(self.components_)
         self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
         self.kernel_scale_ = choice.tuning.kernel_scale
         self.code_weight_ = choice.tuning.code_weight
         self.neighbors_ = 0.0 if model.neighbours is None else model.neighbours.share
         self.noise_weight_ = model.problem.noise_weight / width**model.problem.noise_penalty.degree
         self.selection_, self.selection_confidence_ = choice.table, choice.confidence
+        self.sequence_ = self._judge is not None and self._judge.ordered
+        self.left_alone_ = {} if self._judge is None else self._judge.left_alone
         report_fit(self, result.objective, result.n_iter, result.converged)
-        return self
+        return judgement
 
-    def fit_denoise(self, X, y=None, *, mask=None):
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit_denoise(self, X, y=None, *, mask=None, groups=None, times=None):
         """Fit, and return the denoised training data ``X - E``, in the container of `X`."""
-        return self.fit(X, mask=mask).denoise(X, mask=mask)
+        data = self._check(X, mask, fitting=True)
+        judgement = self._fit(data, groups, times)
+        return like(X, self._denoised(data) if judgement is None else judgement.repaired(data))
 
     def fit_transform(self, X, y=None):
         """Fit, and return the codes of the training data."""
@@ -264,66 +315,78 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def transform(self, X):
         """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2)."""
-        data = self._check(X)
+        data = self._scaled(self._check(X))
         return self._encode(data, with_codes=True, alone=True).codes
 
-    def denoise(self, X, *, mask=None):
+    def denoise(self, X, *, mask=None, groups=None, times=None):
         """Samples without their noise, ``X - E`` (Algorithm 2).
 
         Entries in which no noise was found are returned unchanged, to the bit. Missing entries (NaN,
         or where `mask` is True) are filled with the prediction. A sample without any value gets the
-        mean, or the prediction there. A data frame comes back as a data frame.
+        mean, or the prediction there. A data frame comes back as a data frame. If the model uses the
+        order of rows (``sequence_``), so does this, where it helps.
         """
-        return like(X, self._denoised(self._check(X, mask)))
+        return like(X, self._denoised(self._check(X, mask), groups, times))
 
     def noise(self, X, *, mask=None):
         """Noise ``E`` of samples (Algorithm 2); zero where none was found, NaN where no value is."""
         data = self._check(X, mask)
-        noise = self._encode(data, with_codes=False).noise
-        noise *= self._model.units.width
-        return like(X, noise)
+        return like(X, data - self._denoised(data))
 
     def split(self, X, *, mask=None):
         """Codes, noise and denoised samples at once: ``C``, ``E`` and ``X - E`` (Algorithm 2)."""
         data = self._check(X, mask)
-        encoding = self._encode(data, with_codes=True)
-        noise = encoding.noise * data.dtype.type(self._model.units.width)
-        return encoding.codes, like(X, noise), like(X, self._model.denoised(data, encoding))
+        encoding = self._encode(self._scaled(data), with_codes=True)
+        codes = encoding.codes
+        denoised = self._denoised(data) if self._judge is not None else self._removed(data, encoding)
+        return codes, like(X, data - denoised), like(X, denoised)
 
     def residuals(self, X, *, mask=None):
-        """What the model does not predict of samples; NaN where no value is.
+        """What is not predicted of samples; NaN where no value is.
 
         Noise is the part of it that exceeds the threshold; residuals are there also where none does.
         """
         data = self._check(X, mask)
-        residual = self._encode(data, with_codes=False, with_residual=True).residual
+        if self._judge is not None:
+            return like(X, (data - self._judged(data).prediction).astype(data.dtype))
+        residual = self._encode(self._scaled(data), with_codes=False, with_residual=True).residual
         residual *= self._model.units.width
+        if self._columns is not None:
+            residual *= self._columns.spread.astype(data.dtype)
         residual[np.isnan(data)] = np.nan
         return like(X, residual)
 
-    def corruption_scores(self, X, *, mask=None):
-        """How credible it is that an entry is wrong, from 0 to 1; NaN where no value is.
+    def corruption_scores(self, X, *, mask=None, groups=None, times=None):
+        """The probability that an entry is wrong, from 0 to 1; NaN where no value is.
 
-        With ``s`` the size of the residual to the prediction over the threshold above which it is
-        noise, the score is ``s^2 / (1 + s^2)``: one half where noise begins.
+        With several opinions it is that of :mod:`rnlmf.opinions.verdict`. With the dictionary alone,
+        and ``s`` the size of the residual to the prediction over the threshold above which it is noise, the
+        score is ``s^2 / (1 + s^2)``: one half where noise begins.
         """
         data = self._check(X, mask)
-        encoding = self._encode(data, with_codes=False, with_residual=True)
+        if self._judge is not None:
+            return like(X, self._judged(data, groups, times).probability.astype(data.dtype))
+        encoding = self._encode(self._scaled(data), with_codes=False, with_residual=True)
         return like(X, scores_of(encoding.residual, encoding.threshold[:, None], np.isnan(data)))
 
     def estimate_error(self, X, *, mask=None, random_state=0):
         """Relative error that is left in ``denoise(X)``, estimated without the truth.
 
-        The noise that was found is put on the denoised samples again, each sample getting that of
-        another, and removed once more; the error of that is known. Expect the right order of
-        magnitude, within a factor of two: what the model cannot represent at all goes unseen.
+        With several opinions: what is known of the errors of their predictions where a cell was
+        repaired, and of the probability that others are wrong. With the dictionary alone: the noise
+        that was found is put on the denoised samples again, each sample getting that of another, and
+        removed once more; the error of that is known. Expect the right order of magnitude, within a
+        factor of two: what the model cannot represent at all goes unseen.
 
         Returns
         -------
         float
-            ``|X_denoised - X_true|_F / |X_true|_F``, estimated.
+            ``|X_denoised - X_true|_F / |X_true|_F``, estimated; NaN (unknown) where nothing was found
+            to be wrong, which need not mean that nothing is.
         """
         data = self._check(X, mask)
+        if self._judge is not None:
+            return self._judged(data).error_left(data)
         rng = np.random.RandomState(random_state)
         return remaining_error(data, self._denoised(data), self._denoised, rng)
 
@@ -348,11 +411,11 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         own = np.einsum("ij,ij->i", C, K)[:, None]
         weight = V.sum(axis=1, keepdims=True) if kernel.stationary else kernel.slope_of_value(own)
         weight = np.where(np.abs(weight) > np.finfo(float).tiny, weight, 1.0)
-        return model.units.to_data(V @ D / weight).astype(C.dtype)
+        return self._unscaled(model.units.to_data(V @ D / weight)).astype(C.dtype)
 
     def score(self, X, y=None):
         """Negative mean objective per sample: the higher, the better the model explains `X`."""
-        data = self._check(X)
+        data = self._scaled(self._check(X))
         return -float(self._encode(data, with_codes=False, alone=True).objective.mean())
 
     @property
@@ -376,8 +439,46 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
         return X
 
-    def _denoised(self, X: Array) -> Array:
-        return self._model.denoised(X, self._encode(X, with_codes=False))
+    def _hears_opinions(self, X: Array) -> bool:
+        wanted = self.opinions == "auto" and self.noise_weight == "auto"
+        adaptive = isinstance(self.noise_penalty, str) and self.noise_penalty == "adaptive"
+        return wanted and adaptive and len(X) >= FEWEST_ROWS and X.shape[1] <= MOST_COLUMNS
+
+    def _rows_in_order(self, X: Array, groups: Any, times: Any) -> Sequence | None:
+        if self.sequence is False:
+            return None
+        groups = None if groups is None else np.asarray(groups)
+        times = None if times is None else np.asarray(times, dtype=float)
+        for name, values in (("groups", groups), ("times", times)):
+            if values is not None and values.shape != (len(X),):
+                raise ValueError(
+                    f"{name} has shape {values.shape}, but X has {len(X)} samples: give one for each."
+                )
+        return Sequence.of(len(X), groups, times)
+
+    def _judged(self, X: Array, groups: Any = None, times: Any = None) -> Judgement:
+        assert self._judge is not None
+        rows = self._rows_in_order(X, groups, times)
+        return self._judge.judge(X, rows, force_order=self.sequence is True)
+
+    def _scaled(self, X: Array) -> Array:
+        return X if self._columns is None else self._columns.scaled(X).astype(X.dtype)
+
+    def _unscaled(self, X: Array) -> Array:
+        return X if self._columns is None else self._columns.to_data(X)
+
+    def _denoised(self, X: Array, groups: Any = None, times: Any = None) -> Array:
+        if self._judge is not None:
+            return self._judged(X, groups, times).repaired(X)
+        return self._removed(X, self._encode(self._scaled(X), with_codes=False))
+
+    def _removed(self, X: Array, encoding: Encoding) -> Array:
+        """``X - E``; entries without noise to the bit."""
+        if self._columns is None:
+            return self._model.denoised(X, encoding)
+        scaled = self._scaled(X)
+        clean = self._model.denoised(scaled, encoding)
+        return np.where(clean == scaled, X, self._unscaled(clean)).astype(X.dtype)
 
     def _encode(self, X: Array, **options: bool) -> Encoding:
         return self._model.encode(X, n_threads=threads_of(self.n_jobs), **options)

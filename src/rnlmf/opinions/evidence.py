@@ -1,13 +1,13 @@
 """Is what looks wrong really wrong? What cannot be predicted need not be an error.
 
-A wrong cell misleads: whoever believes it predicts its fellows worse. A right one, however surprising, informs. So
-some cells under suspicion are believed, one in a row, and the loss of their fellows' predictions is compared with that
-when they are not. How much worse it would be if they were all wrong is known by an experiment: the same
-residuals are put on cells that nobody doubts. The ratio of the two,
+A wrong cell misleads: whoever believes it predicts its fellows worse. A right one, however surprising,
+informs. So some cells under suspicion are believed, one in a row, and the loss of their fellows'
+predictions is compared with that when they are not. How much worse it would be if they were all wrong is
+known by an experiment: the same residuals are put on cells that nobody doubts. The ratio of the two,
 
     phi = harm of believing the suspects / harm of believing made-up errors,
 
-estimates which share of the suspects is wrong; it needs no constant and no assumption on the distribution.
+estimates which share of the suspects is wrong, with no constant and no assumption on distributions.
 """
 
 from __future__ import annotations
@@ -74,8 +74,6 @@ def misleading(
     weight = counts * (expected > 0.25 * fake.mean())
     own = reals / np.where(expected > 0.0, expected, 1.0)
     shares = (weight * own + FEWEST * overall) / (weight + FEWEST)
-    import os
-    if os.environ.get('DBG'): print('phi', round(overall,2), np.c_[counts,reals,fakes,expected,shares].round(2).tolist())
     return overall, shares
 
 

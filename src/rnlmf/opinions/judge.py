@@ -9,14 +9,14 @@ import numpy as np
 
 from rnlmf.opinions.columns import Columns, canonical_order
 from rnlmf.opinions.evidence import misleading
-from rnlmf.opinions.panel import Neighbours, Opinion, Panel
+from rnlmf.opinions.panel import Opinion, Panel, TimeNeighbours
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import Verdict, Witness
 from rnlmf.typing import Array
 
-ROUNDS = 6
-# The most suspicious cell of a row misleads the opinions on its fellows. While others are looked at, only
-# cells at least half as suspicious are hidden together with it; in time, within so many rows.
+ROUNDS = 12
+# The most suspicious cell of a row misleads the opinions on its fellows. While others are looked at,
+# only cells at least half as suspicious are hidden together with it; in time, within so many rows.
 AT_ONCE, AT_ONCE_ROWS = 0.5, 7
 # A verdict has settled when fewer cells than this change it.
 SETTLED = 1e-4
@@ -27,6 +27,8 @@ RARE = 0.01
 CREDIBLE = 0.5
 # Order is used where it makes the predictions of cells better by this share.
 ORDER_HELPS = 0.1
+# With fewer rows no order can be told from chance.
+FEWEST_ROWS = 30
 # Panels are learned from at most so many rows.
 LEARNED_ROWS = 20_000
 # A row in which more than this share of the cells is wrong has nothing to go by.
@@ -57,6 +59,23 @@ class Judgement:
     wrong: Array
     bad_rows: Array
 
+    def repaired(self, X: Array) -> Array:
+        """`X` with predictions where it is wrong or missing; everything else to the bit."""
+        limit = float(np.finfo(X.dtype).max)
+        prediction = np.clip(self.prediction, -limit, limit).astype(X.dtype)
+        return np.where(self.wrong | np.isnan(X), prediction, X)
+
+    def error_left(self, X: Array) -> float:
+        """Relative error of the repaired data, estimated; NaN where nothing was found."""
+        repaired = self.repaired(X).astype(np.float64)
+        changed = self.wrong | np.isnan(X)
+        size = float(np.linalg.norm(repaired))
+        if not changed.any() or size == 0.0:
+            return float("nan")
+        kept = np.nan_to_num(self.probability) * np.nan_to_num(X - self.prediction) ** 2
+        squares = np.where(changed, self.scale**2, kept)
+        return float(np.sqrt(squares.sum())) / size
+
 
 @dataclass(frozen=True)
 class Judge:
@@ -79,7 +98,6 @@ class Judge:
         *,
         force_order: bool = False,
         dictionary: Callable[[Array, Array], Opinion] | None = None,
-        false_repairs: float | None = None,
     ) -> tuple[Judge, Judgement]:
         """Judge the cells of `X` (NaN: missing).
 
@@ -92,8 +110,10 @@ class Judge:
         if len(Z) > LEARNED_ROWS and sequence is None:
             rows = np.sort(canonical_order(Z)[:: -(-len(Z) // LEARNED_ROWS)])
         part, judged = Z[rows], _judged(columns, X[rows], Z[rows])
-        if sequence is not None and not force_order and not _order_helps(
-            part, judged, columns, sequence
+        if (
+            sequence is not None
+            and not force_order
+            and not _order_helps(part, judged, columns, sequence)
         ):
             sequence = None
         first = _first_suspicion(columns, X[rows], part, sequence)
@@ -116,9 +136,7 @@ class Judge:
                 verdict = Verdict(
                     tuple(
                         s if burst else v
-                        for s, v, burst in zip(
-                            specific.columns, verdict.columns, bursts, strict=True
-                        )
+                        for s, v, burst in zip(specific.columns, verdict.columns, bursts, strict=True)
                     )
                 )
         alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
@@ -134,15 +152,22 @@ class Judge:
         trusted = (shares >= CREDIBLE) | bursts
         judge = cls(panel, verdict, alone, sequence is not None, bursts, trusted, overall)
         judge = replace(judge, left_alone=judge._reasons(suspects, shares))
-        return judge, judge.judge(X, sequence)
+        return judge, judge.judge(X, sequence, force_order=True)
 
-    def judge(self, X: Array, sequence: Sequence | None = None) -> Judgement:
-        """The cells of `X`: training data, or new ones. Without a sequence, rows are judged one by one."""
+    def judge(
+        self, X: Array, sequence: Sequence | None = None, *, force_order: bool = False
+    ) -> Judgement:
+        """The cells of `X`: training data, or new ones.
+
+        Without a sequence, or where its order does not help, rows are judged one by one.
+        """
         columns = self.panel.columns
-        if not self.ordered:
-            sequence = None
         Z = columns.scaled(X)
         judged = _judged(columns, X, Z)
+        if not self.ordered or (
+            sequence is not None and not force_order and not _order_helps(Z, judged, columns, sequence)
+        ):
+            sequence = None
         absurd = columns.absurd(Z)
         hidden = _first_suspicion(columns, X, Z, sequence)
         probability = np.zeros(Z.shape)
@@ -188,8 +213,8 @@ class Judge:
         """Columns with suspicious cells that are left alone, and why."""
         return {
             int(j): (
-                f"{int(suspects[:, j].sum())} values are hard to predict, but taking them for right does "
-                f"not harm the prediction of others as errors would ({shares[j]:.0%} of it)"
+                f"{int(suspects[:, j].sum())} values are hard to predict, but taking them for right "
+                f"does not harm the prediction of others as errors would ({shares[j]:.0%} of it)"
             )
             for j in np.flatnonzero(suspects.any(axis=0) & ~self.trusted)
         }
@@ -246,12 +271,14 @@ def _settle(
 
 def _order_helps(Z: Array, judged: Array, columns: Columns, sequence: Sequence) -> bool:
     """Whether neighbours in time predict cells better than any others would."""
+    if len(Z) < FEWEST_ROWS:
+        return False
     hidden = np.isnan(Z) | columns.absurd(Z)
     used = judged & ~hidden
 
     def error(rows: Array, times: Sequence) -> float:
         surroundings = times.near(Z[rows], hidden[rows])
-        _, time = Neighbours.learn(Z[rows], surroundings, used[rows], columns, times)
+        _, time = TimeNeighbours.learn(Z[rows], surroundings, used[rows], columns, times)
         return float(np.median(np.abs(Z[rows] - time.prediction)[used[rows]]))
 
     shuffled = np.random.RandomState(0).permutation(len(Z))

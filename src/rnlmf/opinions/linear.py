@@ -1,8 +1,8 @@
 """What a cell should be by the other cells of its row, if columns depend on each other linearly.
 
-With ``P`` the inverse of the columns' covariance, restricted to the cells of a row that are not hidden,
-a cell's prediction from all others is ``z_j - (P z)_j / P_jj`` with variance ``1 / P_jj``: every cell is
-left out in one stroke. Hidden cells ``M`` are taken out of a precision matrix by a Schur complement,
+With ``P`` the inverse of the columns' covariance, restricted to the cells of a row that are not
+hidden, a cell's prediction from all others is ``z_j - (P z)_j / P_jj`` with variance ``1 / P_jj``: every
+cell is left out in one stroke. Hidden cells ``M`` are taken out of a precision matrix by a Schur complement,
 ``P_OO - P_OM P_MM^-1 P_MO``, and have the prediction ``-P_MM^-1 P_MO z_O`` themselves.
 """
 
@@ -58,7 +58,7 @@ class LinearOpinion:
 
     @classmethod
     def learn(cls, Z: Array, hidden: Array, order: Array) -> LinearOpinion:
-        """From rows with hidden cells; the ridge is the one that predicts the other half of rows best."""
+        """From rows with hidden cells; the ridge is the one that predicts other rows best."""
         V = np.clip(Z, -LARGEST_PULL, LARGEST_PULL)
         known = (~hidden).astype(float)
         total = np.maximum(known.sum(axis=0), 1.0)
@@ -91,7 +91,7 @@ class LinearOpinion:
         return cls(mean, scale, np.linalg.inv(R + ridge * identity))
 
     def predict(self, Z: Array, hidden: Array) -> tuple[Array, Array]:
-        """Every cell from the cells of its row that are not hidden, itself left out; and its deviation."""
+        """Every cell from those of its row that are not hidden, itself left out; and its deviation."""
         V = np.clip(Z, -LARGEST_PULL, LARGEST_PULL)
         A = np.where(hidden, 0.0, V - self.mean) / self.scale
         P = self.precision

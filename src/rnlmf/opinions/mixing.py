@@ -47,7 +47,7 @@ def of_row(residual: Array, used: Array, unit: Array) -> Array:
 
 
 def shares(Z: Array, used: Array, predictions: Array, scale: Array | None = None) -> Array:
-    """Shares, none negative, of the predictions (K, n, m) that together predict a column best: (K, m)."""
+    """Shares (K, m), none negative, of predictions (K, n, m) that together predict columns best."""
     count, _, m = predictions.shape
     weights = np.zeros((count, m))
     weights[0] = 1.0

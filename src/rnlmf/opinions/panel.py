@@ -1,8 +1,8 @@
 """The panel of opinions: learned together, heard together.
 
-Two families speak on a cell: its *fellows* (the other columns of its row: linear, by similar rows, by the
-dictionary) and its *neighbours in time*. Within a family, opinions are mixed by fixed shares; between the
-families by their scales, cell by cell. Each family, and the mixture of both, is a witness.
+Two families speak on a cell: its *fellows* (the other columns of its row: linear, by similar rows, by
+the dictionary) and its *neighbours in time*. Within a family, opinions are mixed by fixed shares;
+between the families by their scales, cell by cell. Each family, and the mixture of both, is a witness.
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ class Fellows:
         return cls(linear, similar, further, weights, model), Witness(prediction, scale)
 
     def testify(self, Z: Array, hidden: Array, used: Array) -> Witness:
-        predictions, deviation, spread = _by_fellows(
-            self.linear, self.similar, self.further, Z, hidden
-        )
+        predictions, deviation, spread = _by_fellows(self.linear, self.similar, self.further, Z, hidden)
         prediction = combine(self.weights, predictions)
         features = _fellow_features(
             Z - prediction, used, self.scale.unit, predictions, deviation, spread
@@ -101,7 +99,7 @@ def _fellow_features(
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class TimeNeighbours:
     """Opinions by the neighbours in time."""
 
     weights: Array
@@ -110,7 +108,7 @@ class Neighbours:
     @classmethod
     def learn(
         cls, Z: Array, surroundings: Surroundings, used: Array, columns: Columns, sequence: Sequence
-    ) -> tuple[Neighbours, Witness]:
+    ) -> tuple[TimeNeighbours, Witness]:
         scale: Array | None = None
         for _ in range(TURNS):
             weights = shares(Z, used, surroundings.predictions, scale)
@@ -123,9 +121,7 @@ class Neighbours:
         assert scale is not None
         return cls(weights, model), Witness(prediction, scale)
 
-    def testify(
-        self, Z: Array, surroundings: Surroundings, used: Array, sequence: Sequence
-    ) -> Witness:
+    def testify(self, Z: Array, surroundings: Surroundings, used: Array, sequence: Sequence) -> Witness:
         prediction = combine(self.weights, surroundings.predictions)
         features = _time_features(Z - prediction, used, self.scale.unit, surroundings, sequence)
         scale = np.maximum(self.scale.predict(features), surroundings.gap / 2.0)
@@ -136,7 +132,9 @@ def _time_features(
     residual: Array, used: Array, unit: Array, surroundings: Surroundings, sequence: Sequence
 ) -> Array:
     sizes = logarithm(np.abs(residual), unit)
-    usual = np.array([np.median(s[u]) if u.any() else 0.0 for s, u in zip(sizes.T, used.T, strict=True)])
+    usual = np.array(
+        [np.median(s[u]) if u.any() else 0.0 for s, u in zip(sizes.T, used.T, strict=True)]
+    )
     stretch = sequence.smooth(np.where(used, sizes, usual), STRETCH)
     line, cubic = surroundings.predictions[:2]
     return np.stack(
@@ -156,7 +154,7 @@ class Panel:
 
     columns: Columns
     fellows: Fellows
-    neighbours: Neighbours | None
+    neighbours: TimeNeighbours | None
     both: ScaleModel | None
     worst: Array | None
 
@@ -176,8 +174,8 @@ class Panel:
         if sequence is None:
             return cls(columns, fellows, None, None, None), [row]
         surroundings = sequence.near(Z, hidden)
-        neighbours, time = Neighbours.learn(Z, surroundings, used, columns, sequence)
-        prediction, features, unit = _both(Z, used, row, time, columns.resolution)
+        neighbours, time = TimeNeighbours.learn(Z, surroundings, used, columns, sequence)
+        prediction, features = _both(Z, used, row, time, columns.resolution)
         both = ScaleModel.learn(Z - prediction, used, features, columns.resolution)
         far = np.where(used, np.abs(Z - sequence.far(Z, hidden)), np.nan)
         worst = np.ones(Z.shape[1])
@@ -213,8 +211,9 @@ class Panel:
     def _ordered(
         self, Z: Array, used: Array, row: Witness, time: Witness, surroundings: Surroundings
     ) -> list[Witness]:
-        assert self.both is not None and self.worst is not None
-        prediction, features, _ = _both(Z, used, row, time, self.columns.resolution, self.both.unit)
+        assert self.both is not None
+        assert self.worst is not None
+        prediction, features = _both(Z, used, row, time, self.columns.resolution, self.both.unit)
         scale = self.both.predict(features)
         trust = row.scale**2 / (row.scale**2 + time.scale**2)
         doubt = np.where(time.scale < self.worst, trust * surroundings.gap / 2.0, 0.0)
@@ -223,7 +222,7 @@ class Panel:
 
 def _both(
     Z: Array, used: Array, row: Witness, time: Witness, resolution: Array, unit: Array | None = None
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array]:
     """Mixture by inverse variances, and features of its scale."""
     trust = row.scale**2 / (row.scale**2 + time.scale**2)
     prediction = row.prediction + trust * (time.prediction - row.prediction)
@@ -238,4 +237,4 @@ def _both(
             logarithm(np.abs(row.prediction - time.prediction), unit),
         ]
     )
-    return prediction, features, unit
+    return prediction, features

@@ -1,7 +1,7 @@
-"""What a cell should be by the most similar rows: nearest samples over the cells that are not asked about.
+"""What a cell should be by the most similar rows: nearest samples over the cells not asked about.
 
-Columns are asked about in a few groups; while a group is asked about, none of its cells counts. Averages
-over similar samples are the idea of non-local means (Buades, Coll and Morel 2005).
+Columns are asked about in a few groups; while a group is asked about, none of its cells counts.
+Averages over similar samples are the idea of non-local means (Buades, Coll and Morel 2005).
 """
 
 from __future__ import annotations
@@ -74,6 +74,6 @@ class SimilarRows:
 
 
 def _itself(rows: Array, reference: Array) -> Array:
-    """Index of one row of the reference that equals a row to the bit, or -1: no row is its own witness."""
+    """Index of a row of the reference that equals a row to the bit, or -1: none is its own witness."""
     places = {row.tobytes(): i for i, row in enumerate(np.ascontiguousarray(reference))}
     return np.array([places.get(row.tobytes(), -1) for row in np.ascontiguousarray(rows)])

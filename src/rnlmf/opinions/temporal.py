@@ -1,8 +1,8 @@
 """What a cell should be by its neighbours in time, near ones and far ones.
 
 Near neighbours give four predictions of different smoothness. Their uncertainty is local: between two
-neighbours that disagree, nobody can say what is right. Far neighbours (beyond any short burst of errors)
-say how well one would predict without looking at what is near; see :class:`Surroundings`.
+neighbours that disagree, nobody can say what is right. Far neighbours (beyond any short burst of
+errors) say how well one would predict without looking at what is near; see :class:`Surroundings`.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:
     L2 = before(L1)
     R1 = after(np.broadcast_to(rows, (n, m)))
     R2 = after(R1)
-    left, right = L1 >= 0, R1 < n
+    left, right = L1 >= 0, n > R1
 
     def value(index: Array) -> Array:
         return V[np.clip(index, 0, n - 1), columns]
@@ -124,7 +124,9 @@ def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:
 
     zl, zr, dl, dr = value(L1), value(R1), -offset(L1), offset(R1)
     span = np.where(dl + dr > 0.0, dl + dr, 1.0)
-    line = np.where(left & right, (zl * dr + zr * dl) / span, np.where(left, zl, np.where(right, zr, 0)))
+    line = np.where(
+        left & right, (zl * dr + zr * dl) / span, np.where(left, zl, np.where(right, zr, 0))
+    )
     points = [offset(i) for i in (L2, L1, R1, R2)]
     values = [value(i) for i in (L2, L1, R1, R2)]
     cubic = np.zeros((n, m))
@@ -135,7 +137,7 @@ def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:
                 apart = points[a] - points[b]
                 weight *= -points[b] / np.where(apart == 0.0, 1.0, apart)
         cubic += weight * values[a]
-    whole = (L2 >= 0) & (R2 < n) & (R2 - L2 <= LONGEST_CUBIC)
+    whole = (L2 >= 0) & (n > R2) & (R2 - L2 <= LONGEST_CUBIC)
     predictions = [line, np.where(whole, cubic, line)]
     for width in MEANS:
         total = uniform_filter1d(V, width, axis=0, mode="constant") * width - V

@@ -1,17 +1,17 @@
 """The probability that a cell is wrong.
 
-A right cell is one that some witness accounts for. Witness ``k`` predicts ``p_k`` with scale ``s_k``, and a
-right cell ``z`` of a column has the density
+A right cell is one that some witness accounts for. Witness ``k`` predicts ``p_k`` with scale ``s_k``,
+and a right cell ``z`` of a column has the density
 
     f_0(z) = sum_k omega_k t_nu((z - p_k) / s_k) / s_k,
 
-Student's, because no scale is known exactly; the witnesses' credibility ``omega`` is learned. A wrong cell has
-the broad normal density ``f_1`` about the first witness, with deviation ``tau``. Then
+Student's, because no scale is known exactly; the witnesses' credibility ``omega`` is learned. A wrong
+cell has the broad normal density ``f_1`` about the first witness, with deviation ``tau``. Then
 
     P(wrong) = pi f_1 / (pi f_1 + (1 - pi) f_0),
 
-with ``nu``, ``omega``, ``pi`` and ``tau`` of greatest likelihood by expectation-maximisation (Dempster, Laird and
-Rubin 1977). A column in which the second component does not pay for its parameters (by the Bayesian
+with ``nu``, ``omega``, ``pi`` and ``tau`` of greatest likelihood by expectation-maximisation (Dempster,
+Laird and Rubin 1977). A column in which the second component does not pay for its parameters (by the Bayesian
 information criterion, twice over) has no wrong cell.
 """
 
@@ -32,7 +32,7 @@ STEPS = 20
 LEAST_ERROR, LARGEST_ERROR = 1.0, 50.0
 MOST_WRONG = 0.4
 FEWEST_CELLS = 20
-# Beyond so many deviations all errors are as likely: an absurd value is not less wrong for being absurd.
+# Beyond so many deviations all errors are as likely: an absurd value is not less wrong for that.
 FARTHEST = 4.0
 
 
