@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import norm
@@ -87,6 +87,23 @@ class Columns:
             far = np.abs((X - center) / spread) > WILD
         wild = np.mean(far, axis=0) <= MOST_WILD
         return cls(center, spread, resolution, tuple(_common_values(v) for v in known), wild)
+
+    def with_exceptions(self, X: Array) -> Columns:
+        """The same for rows in order, where a value that fills most of a column is its rule.
+
+        Where other values come one by one, scattered by chance, they are exceptions to the rule, and
+        it counts; where they come in stretches (daylight), the value is one state of several.
+        """
+        common = list(self.common)
+        for j, values in enumerate(common):
+            if not len(values):
+                continue
+            other = ~np.isin(X[:, j], values) & ~np.isnan(X[:, j])
+            share = float(other.mean())
+            together = float(other[1:][other[:-1]].mean()) if other[:-1].any() else 0.0
+            if share < 0.5 and together < (1.0 + share) / 2.0:
+                common[j] = values[:0]
+        return replace(self, common=tuple(common))
 
     def scaled(self, X: Array) -> Array:
         """Deviations from the centre in spreads; NaN where no value is."""

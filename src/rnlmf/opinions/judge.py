@@ -22,7 +22,8 @@ AT_ONCE, AT_ONCE_ROWS = 0.5, 7
 # A verdict has settled when fewer cells than this change it.
 SETTLED = 5e-4
 # Stretches that only far neighbours find strange are errors where they are more than this share of a
-# column: there are that many events in right data.
+# column: there are that many events in right data. So are they where errors are so dense that two are
+# next to each other more often.
 RARE = 0.02
 # The share of the suspects of a column that must be wrong before any is touched.
 CREDIBLE = 0.5
@@ -117,6 +118,9 @@ class Judge:
             and not _order_helps(part, judged, columns, sequence)
         ):
             sequence = None
+        if sequence is not None:
+            columns = columns.with_exceptions(X[rows])
+            judged = _judged(columns, X[rows], part)
         first = _first_suspicion(columns, X[rows], part, sequence)
         hidden, panel = _settle(part, first, judged, columns, sequence, ())
         further: tuple[Opinion, ...] = ()
@@ -129,6 +133,7 @@ class Judge:
         if sequence is not None:
             wider, _ = _settle(part, first, judged, columns, sequence, further, specific=True)
             bursts = np.mean(wider & ~hidden, axis=0) > RARE
+            bursts |= hidden.mean(axis=0) ** 2 > RARE
             if bursts.any():
                 hidden = np.where(bursts, wider, hidden)
                 panel, _ = Panel.learn(part, hidden, judged, columns, sequence, further)
