@@ -131,6 +131,14 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The kernel, with its ``sigma``.
     noise_weight_, kernel_scale_, code_weight_, neighbors_ : float
         Values in use.
+    n_components_ : int
+        Number of atoms.
+    feature_scale_ : array of shape (n_features,) or None
+        What every feature is divided by; None where they are taken as they are.
+    sequence_ : bool
+        Whether the order of rows is used.
+    left_alone_ : dict
+        Features with suspicious entries that are left as they are, by their number, and why.
     selection_ : list of dict
         What was tried for the parameters that are "auto", with the losses of held-out entries
         (:mod:`rnlmf.model_selection.held_out`), best first; empty where there was nothing to
@@ -198,6 +206,10 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "random_state": ["random_state"],
         "callback": [callable, None],
     }
+
+    # Models of files that were saved before there were opinions.
+    _judge: Judge | None = None
+    _columns: Columns | None = None
 
     def __init__(
         self,
@@ -291,6 +303,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         width, kernel = model.units.width, model.problem.kernel
         self.components_ = self._unscaled(model.atoms * width + model.units.center).astype(X.dtype)
         self.n_components_ = len(self.components_)
+        self.feature_scale_ = None if self._columns is None else self._columns.spread
         self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
         self.kernel_scale_ = choice.tuning.kernel_scale
         self.code_weight_ = choice.tuning.code_weight
