@@ -241,7 +241,9 @@ def test_columns_with_units_are_brought_to_one_scale(rng):
 
 def test_seeds_reach_the_estimator_unless_it_has_its_own(curves):
     X, _ = curves
-    drawn = RNLMFClustering(3, estimator=RNLMF(5, noise_weight="scale", feature_scale="robust"), random_state=0)
+    drawn = RNLMFClustering(
+        3, estimator=RNLMF(5, noise_weight="scale", feature_scale="robust"), random_state=0
+    )
     assert isinstance(drawn.fit(X).estimator_.random_state, int)
     assert drawn.estimator.random_state is None
     own = RNLMFClustering(3, estimator=default_estimator(*X.shape, random_state=7), random_state=0)

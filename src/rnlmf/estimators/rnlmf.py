@@ -373,8 +373,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The probability that an entry is wrong, from 0 to 1; NaN where no value is.
 
         With several opinions it is that of :mod:`rnlmf.opinions.verdict`. With the dictionary alone,
-        and ``s`` the size of the residual to the prediction over the threshold above which it is noise, the
-        score is ``s^2 / (1 + s^2)``: one half where noise begins.
+        and ``s`` the size of the residual to the prediction over the threshold above which it is noise,
+        the score is ``s^2 / (1 + s^2)``: one half where noise begins.
         """
         data = self._check(X, mask)
         if self._judge is not None:

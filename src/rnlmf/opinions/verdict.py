@@ -11,8 +11,8 @@ cell has the broad normal density ``f_1`` about the first witness, with deviatio
     P(wrong) = pi f_1 / (pi f_1 + (1 - pi) f_0),
 
 with ``nu``, ``omega``, ``pi`` and ``tau`` of greatest likelihood by expectation-maximisation (Dempster,
-Laird and Rubin 1977). A column in which the second component does not pay for its parameters (by the Bayesian
-information criterion, twice over) has no wrong cell.
+Laird and Rubin 1977). A column in which the second component does not pay for its parameters (by the
+Bayesian information criterion, twice over) has no wrong cell.
 """
 
 from __future__ import annotations
