@@ -32,6 +32,20 @@ def test_no_cell_is_a_witness_of_itself(circle):
     assert after[11, 2] == pytest.approx(before[11, 2], abs=1e-6)
 
 
+@pytest.mark.parametrize("then", [False, True])
+def test_no_row_is_its_own_witness_whatever_was_hidden_in_it(circle, then):
+    """Also where other cells were hidden, or had other values, when the rows were learned."""
+    some, nothing = np.zeros(circle.shape, dtype=bool), np.zeros(circle.shape, dtype=bool)
+    some[:, 0] = True
+    guess = np.where(some, 0.1, circle)
+    first, second = (some, nothing) if then else (nothing, some)
+    rows = [guess if hidden is some else circle for hidden in (first, second)]
+    model = SimilarRows.learn(rows[0], first, np.arange(len(circle)))
+    prediction, _ = model.predict(rows[1], second)
+    itself = np.abs(prediction - circle)[:, 1:] < 1e-6
+    assert np.mean(itself) < 0.01
+
+
 def test_hidden_cells_of_others_hardly_count(circle, rng):
     hidden = rng.random(circle.shape) < 0.1
     nonsense = np.where(hidden, 4.0, circle)
