@@ -140,10 +140,10 @@ class Judge:
                     )
                 )
         alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
-        suspects = hidden & judged
+        suspects = hidden & judged & ~columns.absurd(part)
         overall, shares = misleading(
             part,
-            suspects & ~columns.absurd(part),
+            suspects,
             judged,
             witnesses,
             lambda cells, some: panel.testify(cells, some, judged, sequence),
