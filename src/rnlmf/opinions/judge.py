@@ -9,20 +9,21 @@ import numpy as np
 
 from rnlmf.opinions.columns import Columns, canonical_order
 from rnlmf.opinions.evidence import misleading
-from rnlmf.opinions.panel import Opinion, Panel, TimeNeighbours
+from rnlmf.opinions.panel import Opinion, Panel
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import Verdict, Witness
 from rnlmf.typing import Array
 
-ROUNDS = 12
+# Most rounds in which opinions are learned anew, and in which they only judge.
+LEARNING_ROUNDS, ROUNDS = 6, 12
 # The most suspicious cell of a row misleads the opinions on its fellows. While others are looked at,
 # only cells at least half as suspicious are hidden together with it; in time, within so many rows.
 AT_ONCE, AT_ONCE_ROWS = 0.5, 7
 # A verdict has settled when fewer cells than this change it.
-SETTLED = 1e-4
+SETTLED = 5e-4
 # Stretches that only far neighbours find strange are errors where they are more than this share of a
 # column: there are that many events in right data.
-RARE = 0.01
+RARE = 0.02
 # The share of the suspects of a column that must be wrong before any is touched.
 CREDIBLE = 0.5
 # Order is used where it makes the predictions of cells better by this share.
@@ -258,7 +259,7 @@ def _settle(
 ) -> tuple[Array, Panel]:
     """Learn, judge and hide in turns until the verdict does not change any more."""
     always = np.isnan(Z) | columns.absurd(Z)
-    for _ in range(ROUNDS):
+    for _ in range(LEARNING_ROUNDS):
         panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
         heard = panel.specific(witnesses) if specific else witnesses
         wrong = Verdict.learn(Z, judged, heard).probability(Z, judged, heard) > 0.5
@@ -273,15 +274,9 @@ def _order_helps(Z: Array, judged: Array, columns: Columns, sequence: Sequence) 
     """Whether neighbours in time predict cells better than any others would."""
     if len(Z) < FEWEST_ROWS:
         return False
-    hidden = np.isnan(Z) | columns.absurd(Z)
-    used = judged & ~hidden
-
-    def error(rows: Array, times: Sequence) -> float:
-        surroundings = times.near(Z[rows], hidden[rows])
-        _, time = TimeNeighbours.learn(Z[rows], surroundings, used[rows], columns, times)
-        return float(np.median(np.abs(Z[rows] - time.prediction)[used[rows]]))
-
-    shuffled = np.random.RandomState(0).permutation(len(Z))
-    rows = canonical_order(Z)[shuffled]
-    usual = error(rows, Sequence.of(len(Z)))
-    return error(np.arange(len(Z)), sequence) < (1.0 - ORDER_HELPS) * usual
+    V = np.where(np.isnan(Z) | columns.absurd(Z), 0.0, Z)
+    shuffled = canonical_order(Z)[np.random.RandomState(0).permutation(len(Z))]
+    usual = Sequence.of(len(Z)).distance_to_neighbours(V[shuffled])
+    here = sequence.distance_to_neighbours(V)
+    some = judged.any(axis=0) & (usual > 0.0)
+    return bool(some.any()) and float(np.median(here[some] / usual[some])) < 1.0 - ORDER_HELPS

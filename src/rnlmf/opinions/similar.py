@@ -14,8 +14,9 @@ from rnlmf.typing import Array
 
 # More neighbours blur, fewer repeat each other's errors: a choice.
 NEIGHBOURS = 10
-GROUPS = 8
-REFERENCE_ROWS = 2000
+GROUPS = 4
+# More rows of reference hardly predict better, and cost as much as all else together.
+REFERENCE_ROWS = 500
 # No cell makes two rows more different than so many spreads.
 LARGEST_DIFFERENCE = 5.0
 CHUNK_CELLS = 1 << 22
@@ -47,17 +48,20 @@ class SimilarRows:
         return prediction, spread
 
     def _predict(self, filled: Array, hidden: Array, prediction: Array, spread: Array) -> None:
-        Z = np.clip(filled, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE)
-        R = np.clip(self.rows, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE)
+        # Distances need no more than single precision.
+        Z = np.clip(filled, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE).astype(np.float32)
+        R = np.clip(self.rows, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE).astype(np.float32)
         count = min(NEIGHBOURS + 1, len(R))
         if count < 2:
             prediction[...], spread[...] = 0.0, 1.0
             return
         for group in np.unique(self.groups):
             asked = self.groups == group
-            known = (~hidden & ~asked).astype(float)
+            known = (~hidden & ~asked).astype(np.float32)
             A = Z * known
-            distances = (A**2).sum(axis=1, keepdims=True) - 2.0 * A @ R.T + known @ (R**2).T
+            distances = (-2.0 * A) @ R.T
+            distances += known @ (R**2).T
+            distances += (A**2).sum(axis=1, keepdims=True)
             np.maximum(distances, 0.0, out=distances)
             nearest = np.argpartition(distances, count - 1, axis=1)[:, :count]
             near = np.take_along_axis(distances, nearest, axis=1)
