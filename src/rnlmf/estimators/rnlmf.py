@@ -46,6 +46,8 @@ from rnlmf.validation import (
 # Fewer rows say nothing of how cells are related; more columns are for the dictionary (images).
 FEWEST_ROWS = 30
 MOST_COLUMNS = 256
+# No scaled cell is farther than so many spreads: none rules the distances.
+FARTHEST = 4.0
 
 
 class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -475,7 +477,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._judge.judge(X, rows, force_order=self.sequence is True)
 
     def _scaled(self, X: Array) -> Array:
-        return X if self._columns is None else self._columns.scaled(X).astype(X.dtype)
+        if self._columns is None:
+            return X
+        return np.clip(self._columns.scaled(X), -FARTHEST, FARTHEST).astype(X.dtype)
 
     def _unscaled(self, X: Array) -> Array:
         return X if self._columns is None else self._columns.to_data(X)

@@ -130,9 +130,7 @@ class Verdict:
     columns: tuple[ColumnVerdict, ...]
 
     @classmethod
-    def learn(
-        cls, Z: Array, judged: Array, witnesses: list[Witness], price: float = PRICE
-    ) -> Verdict:
+    def learn(cls, Z: Array, judged: Array, witnesses: list[Witness], price: float = PRICE) -> Verdict:
         """From the cells that may be `judged`."""
         p = np.stack([w.prediction for w in witnesses])
         s = np.stack([w.scale for w in witnesses])
