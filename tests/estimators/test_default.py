@@ -93,7 +93,7 @@ def test_gaps_and_masked_entries_are_filled_alike(curved, rng):
     filled = model.fit_denoise(gappy)
     np.testing.assert_array_equal(model.fit_denoise(noisy, mask=mask), filled)
     assert np.all(np.isfinite(filled))
-    assert np.std((filled - clean)[mask]) < 0.5 * np.std(clean[mask])
+    assert np.std((filled - clean)[mask]) < 0.6 * np.std(clean[mask])
     for values in (model.noise(gappy), model.residuals(gappy), model.corruption_scores(gappy)):
         np.testing.assert_array_equal(np.isnan(values), mask)
     empty = np.full((1, noisy.shape[1]), np.nan)
@@ -191,7 +191,7 @@ class TestSequence:
         model = RNLMF(**QUICK)
         cleaned = model.fit_denoise(noisy)
         assert model.sequence_
-        assert relative_rmse(truth, cleaned) < 0.15 * relative_rmse(truth, noisy)
+        assert relative_rmse(truth, cleaned) < 0.2 * relative_rmse(truth, noisy)
         shuffled = noisy[rng.permutation(len(noisy))]
         assert not model.fit(shuffled).sequence_
         assert RNLMF(**QUICK, sequence=True).fit(shuffled).sequence_

@@ -117,7 +117,9 @@ def test_a_row_does_not_depend_on_the_others(curved, opinions):
 def test_same_seed_same_result_on_any_number_of_threads(curved, solver):
     _, noisy = curved
     results = [
-        RNLMF(20, opinions="dictionary", solver=solver, random_state=3, n_jobs=n_jobs).fit(noisy).components_
+        RNLMF(20, opinions="dictionary", solver=solver, random_state=3, n_jobs=n_jobs)
+        .fit(noisy)
+        .components_
         for n_jobs in (1, 1, 2, -1)
     ]
     np.testing.assert_array_equal(results[0], results[1])
@@ -210,7 +212,10 @@ def test_other_starts(curved, init):
 
 def test_score_prefers_the_better_model(curved):
     _, noisy = curved
-    scores = [RNLMF(d, opinions="dictionary", random_state=0).fit(noisy[:150]).score(noisy[150:]) for d in (2, 40)]
+    scores = [
+        RNLMF(d, opinions="dictionary", random_state=0).fit(noisy[:150]).score(noisy[150:])
+        for d in (2, 40)
+    ]
     assert scores[0] < scores[1] < 0.0
 
 

@@ -1,13 +1,6 @@
 import numpy as np
 import pytest
-
-
-def table_of(n, m, seed=0, factors=2, noise=0.2):
-    """Columns that depend on a few factors, each with noise of its own."""
-    rng = np.random.default_rng(seed)
-    mixing = rng.normal(size=(factors, m))
-    mixing /= np.linalg.norm(mixing, axis=0)
-    return rng.normal(size=(n, factors)) @ mixing + noise * rng.normal(size=(n, m))
+from helpers import table_of
 
 
 @pytest.fixture(scope="session")

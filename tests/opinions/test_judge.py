@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from helpers import table_of
 
 from rnlmf.opinions import Judge, Sequence
 
@@ -18,6 +19,18 @@ def test_gross_errors_are_found_and_repaired(related, with_spikes):
     assert np.linalg.norm(clean - related) < 0.2 * np.linalg.norm(X - related)
     np.testing.assert_array_equal(clean[~found], X[~found])
     assert np.all((judgement.probability >= 0.0) & (judgement.probability <= 1.0))
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_errors_are_found_in_few_rows_beside_a_clean_column(seed):
+    truth, rng = table_of(300, 6, seed), np.random.default_rng(seed + 100)
+    wrong = rng.random(truth.shape) < 0.03
+    wrong[:, 5] = False
+    errors = 6.0 * rng.choice([-1, 1], truth.shape) * rng.uniform(0.7, 1.3, truth.shape)
+    X = np.where(wrong, truth + errors * truth.std(axis=0), truth)
+    _, _, judgement = repaired(X)
+    assert np.mean(judgement.wrong[wrong]) > 0.9
+    assert np.sum(judgement.wrong & ~wrong) < 5
 
 
 @pytest.mark.parametrize("ordered", [False, True])
@@ -135,7 +148,7 @@ def test_the_error_that_is_left_is_about_right(related, with_spikes):
 
 
 def test_columns_that_are_left_alone_are_told(related, with_spikes, monkeypatch):
-    """Where suspects are not credibly wrong nothing is repaired but what is absurd, and that is said."""
+    """Where suspects are not credibly wrong only what is absurd is repaired, and that is said."""
     monkeypatch.setattr("rnlmf.opinions.judge.CREDIBLE", 10.0)
     X, _ = with_spikes(related)
     X[20, 5] = -9999.0
