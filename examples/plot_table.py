@@ -3,8 +3,8 @@ Clean a table in five lines
 ===========================
 
 A table of measurements has columns with units of their own, and some entries are grossly wrong: a
-sensor that hung, a slipped decimal point. :class:`rnlmf.ScaledRNLMF` finds them by what the other
-columns say.
+sensor that hung, a slipped decimal point. :class:`rnlmf.RNLMF` finds them by what the other columns
+say, by similar days, and by the days before and after.
 """
 
 # %%
@@ -37,9 +37,9 @@ noisy = truth + wrong * rng.normal(scale=4, size=truth.shape) * truth.std().to_n
 # The five lines
 # --------------
 
-from rnlmf import RNLMF, ScaledRNLMF
+from rnlmf import RNLMF
 
-model = ScaledRNLMF(RNLMF(12, random_state=0))
+model = RNLMF(random_state=0)
 clean = model.fit_denoise(noisy)
 removed = model.noise(noisy)
 clean.head()

@@ -30,3 +30,11 @@ def numerical_gradient(function, Z, step=1e-6):
         backward[index] -= step
         gradient[index] = (function(forward) - function(backward)) / (2 * step)
     return gradient
+
+
+def table_of(n, m, seed=0, factors=2, noise=0.2):
+    """Columns that depend on a few factors, each with noise of its own."""
+    rng = np.random.default_rng(seed)
+    mixing = rng.normal(size=(factors, m))
+    mixing /= np.linalg.norm(mixing, axis=0)
+    return rng.normal(size=(n, factors)) @ mixing + noise * rng.normal(size=(n, m))

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
-from rnlmf import RNLMF, RobustDictionaryLearning, RobustPCA, ScaledRNLMF
+from rnlmf import RNLMF, RobustDictionaryLearning, RobustPCA
 from rnlmf.conventions import like
 from rnlmf.validation import thread_count
 
@@ -59,7 +59,8 @@ def test_what_a_mask_hides_is_missing(curved):
     gaps = np.where(hidden, np.nan, clean)
     masked = RobustPCA().fit_denoise(np.ma.masked_array(wrong, hidden))
     np.testing.assert_array_equal(masked, RobustPCA().fit_denoise(gaps))
-    for model in (RNLMF(10, **QUICK), ScaledRNLMF(RNLMF(10, **QUICK))):
+    for options in (QUICK, {**QUICK, "feature_scale": "robust"}, {**QUICK, "noise_weight": "auto"}):
+        model = RNLMF(10, **options)
         masked = clone(model).fit_denoise(np.ma.masked_array(wrong, hidden))
         np.testing.assert_array_equal(masked, clone(model).fit_denoise(gaps))
     with pytest.raises(ValueError, match="NaN"):

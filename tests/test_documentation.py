@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnlmf import RNLMF, RNLMFClustering, ScaledRNLMF
+from rnlmf import RNLMF, RNLMFClustering
 from rnlmf.kernels import KERNELS
 from rnlmf.metrics import relative_rmse
 from rnlmf.penalties import CODE_PENALTIES, NOISE_PENALTIES
@@ -73,9 +73,7 @@ def test_readme_names_what_exists():
     assert set(re.findall(r"`?make ([a-z-]+)", text)) <= set(targets)
 
 
-@pytest.mark.parametrize(
-    "model", [RNLMF(4), ScaledRNLMF(RNLMF(4)), RNLMFClustering(2, estimator=RNLMF(4))]
-)
+@pytest.mark.parametrize("model", [RNLMF(4), RNLMFClustering(2, estimator=RNLMF(4))])
 def test_notebooks_show_parameters_and_results(model, curved):
     assert "n_components" in model._repr_html_()
     shown = model.fit(curved[1][:50])._repr_html_()

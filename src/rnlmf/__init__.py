@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rnlmf.estimators.outliers import RNLMFOutlierDetector
     from rnlmf.estimators.persistence import load, save
     from rnlmf.estimators.rnlmf import RNLMF, RNLMFDenoiser
-    from rnlmf.estimators.scaled import ScaledRNLMF
     from rnlmf.fitting.settings import SolverOptions
     from rnlmf.model_selection.held_out import Selection, held_out_score, select
 
@@ -35,7 +34,6 @@ _HOME = {
     "RobustDictionaryLearning": "compared.robust_dictionary_learning",
     "RobustKernelPCA": "compared.robust_kernel_pca",
     "RobustPCA": "compared.robust_pca",
-    "ScaledRNLMF": "estimators.scaled",
     "Selection": "model_selection.held_out",
     "SolverOptions": "fitting.settings",
     "SparseSubspaceClustering": "compared.sparse",
@@ -57,7 +55,6 @@ __all__ = [
     "RobustDictionaryLearning",
     "RobustKernelPCA",
     "RobustPCA",
-    "ScaledRNLMF",
     "Selection",
     "SolverOptions",
     "SparseSubspaceClustering",

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
 
-from rnlmf import RNLMF, ScaledRNLMF, load, save
+from rnlmf import RNLMF, load, save
 from rnlmf.datasets import salt_and_pepper
 from rnlmf.metrics import relative_rmse
 
@@ -30,7 +30,7 @@ def test_a_table_is_cleaned_with_names_and_dates_kept(run, table, seasons):
 
 def test_the_model_treats_new_samples_the_same(run, table):
     assert run("denoise", table, "-o", "clean.csv", "--model", "m.safetensors").exit_code == 0
-    assert isinstance(load("m.safetensors"), ScaledRNLMF)
+    assert load("m.safetensors").feature_scale == "robust"
     frame = pd.read_csv(table, dtype=str)
     # Other order, and a column that the model does not know.
     shuffled = frame[[*reversed(frame.columns)]].assign(extra=np.arange(len(frame)) ** 2)

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rnlmf import RNLMF, RNLMFClustering, ScaledRNLMF
+from rnlmf import RNLMF, RNLMFClustering
 from rnlmf.cluster import default_estimator
 from rnlmf.cluster import estimator as module
 from rnlmf.datasets import corrupt_entries
@@ -234,16 +234,18 @@ def test_columns_with_units_are_brought_to_one_scale(rng):
     plain = default_estimator(*X.shape)
     errors = [
         clustering_error(y, RNLMFClustering(3, estimator=estimator, random_state=0).fit_predict(X))
-        for estimator in (plain, ScaledRNLMF(plain))
+        for estimator in (plain, clone(plain).set_params(feature_scale="robust"))
     ]
     assert errors[1] < 0.05 < errors[0]
 
 
 def test_seeds_reach_the_estimator_unless_it_has_its_own(curves):
     X, _ = curves
-    drawn = RNLMFClustering(3, estimator=ScaledRNLMF(RNLMF(5, noise_weight="scale")), random_state=0)
-    assert isinstance(drawn.fit(X).estimator_.estimator.random_state, int)
-    assert drawn.estimator.estimator.random_state is None
+    drawn = RNLMFClustering(
+        3, estimator=RNLMF(5, noise_weight="scale", feature_scale="robust"), random_state=0
+    )
+    assert isinstance(drawn.fit(X).estimator_.random_state, int)
+    assert drawn.estimator.random_state is None
     own = RNLMFClustering(3, estimator=default_estimator(*X.shape, random_state=7), random_state=0)
     assert own.fit(X).estimator_.random_state == 7
 

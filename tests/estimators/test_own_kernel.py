@@ -26,14 +26,17 @@ class RationalQuadratic(RBF):
 @pytest.mark.parametrize("power", [1.0, 4.0])
 def test_removes_noise(curved, power):
     clean, noisy = curved
-    model = RNLMF(30, kernel=RationalQuadratic(power), max_iter=30, random_state=0)
+    model = RNLMF(
+        30, kernel=RationalQuadratic(power), opinions="dictionary", max_iter=30, random_state=0
+    )
     assert relative_rmse(clean, model.fit_denoise(noisy)) < 0.5 * relative_rmse(clean, noisy)
 
 
 def test_the_gaussian_kernel_is_its_limit(curved):
     noisy = curved[1][:80]
-    limit = RNLMF(10, kernel=RationalQuadratic(1e6), max_iter=20, random_state=0).fit(noisy)
-    gauss = RNLMF(10, max_iter=20, solver="paper", random_state=0).fit(noisy)
+    options = {"opinions": "dictionary", "max_iter": 20, "random_state": 0}
+    limit = RNLMF(10, kernel=RationalQuadratic(1e6), **options).fit(noisy)
+    gauss = RNLMF(10, solver="paper", **options).fit(noisy)
     np.testing.assert_allclose(limit.objective_, gauss.objective_, rtol=1e-3)
 
 

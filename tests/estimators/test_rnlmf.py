@@ -19,31 +19,42 @@ from rnlmf.metrics import relative_rmse
 from rnlmf.penalties import Nuclear
 
 ESTIMATORS = [RNLMF, RNLMFDenoiser]
+both = pytest.mark.parametrize("opinions", ["auto", "dictionary"])
 
 
-@parametrize_with_checks([estimator() for estimator in ESTIMATORS])
+@parametrize_with_checks(
+    [
+        *(estimator() for estimator in ESTIMATORS),
+        RNLMF(opinions="dictionary", feature_scale="robust", max_iter=20),
+    ]
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
-def test_removes_noise(curved):
+@both
+def test_removes_noise(curved, opinions):
     clean, noisy = curved
-    denoised = RNLMF(40, random_state=0).fit_denoise(noisy)
+    denoised = RNLMF(40, opinions=opinions, random_state=0).fit_denoise(noisy)
     assert relative_rmse(clean, denoised) < 0.3 * relative_rmse(clean, noisy)
 
 
-def test_new_samples_are_treated_as_well_as_old_ones(curved):
+@both
+def test_new_samples_are_treated_as_well_as_old_ones(curved, opinions):
     clean, noisy = curved
-    model = RNLMF(40, random_state=0).fit(noisy[:150])
+    model = RNLMF(40, opinions=opinions, random_state=0).fit(noisy[:150])
     new = relative_rmse(clean[150:], model.denoise(noisy[150:]))
     assert new < 0.6 * relative_rmse(clean[150:], noisy[150:])
 
 
-def test_parts_fit_together(curved):
+@both
+def test_parts_fit_together(curved, opinions):
     _, noisy = curved
-    model = RNLMF(20, random_state=0).fit(noisy)
+    model = RNLMF(20, opinions=opinions, random_state=0).fit(noisy)
     codes, noise, denoised = model.split(noisy)
-    np.testing.assert_array_equal(denoised, noisy - noise)
+    if opinions == "dictionary":
+        np.testing.assert_array_equal(denoised, noisy - noise)
+    np.testing.assert_array_equal(noise, noisy - denoised)
     np.testing.assert_array_equal(model.denoise(noisy), denoised)
     np.testing.assert_array_equal(model.noise(noisy), noise)
     np.testing.assert_array_equal(model.transform(noisy), codes)
@@ -54,7 +65,7 @@ def test_parts_fit_together(curved):
 
 def test_fit_denoise_and_factorize_are_fit_and_denoise(curved):
     _, noisy = curved
-    model = RNLMF(20, neighbors=0, random_state=0)
+    model = RNLMF(20, neighbors=0, opinions="dictionary", random_state=0)
     together = model.fit_denoise(noisy)
     np.testing.assert_array_equal(together, model.denoise(noisy))
     result = factorize(noisy, 20, random_state=0)
@@ -83,18 +94,20 @@ def test_scale_and_shift_carry_over(curved, noise_penalty, scale, shift):
     np.testing.assert_allclose((moved - shift) / scale, plain, atol=1e-5)
 
 
-def test_each_feature_may_have_a_shift_of_its_own(curved):
+@both
+def test_each_feature_may_have_a_shift_of_its_own(curved, opinions):
     _, noisy = curved
     shift = np.arange(noisy.shape[1]) * 10.0
-    model = RNLMF(20, random_state=0, max_iter=40)
+    model = RNLMF(20, opinions=opinions, random_state=0, max_iter=40)
     np.testing.assert_allclose(
         model.fit_denoise(noisy + shift) - shift, model.fit_denoise(noisy), atol=1e-6
     )
 
 
-def test_a_row_does_not_depend_on_the_others(curved):
+@both
+def test_a_row_does_not_depend_on_the_others(curved, opinions):
     _, noisy = curved
-    model = RNLMF(20, random_state=0).fit(noisy)
+    model = RNLMF(20, opinions=opinions, random_state=0).fit(noisy)
     whole = model.denoise(noisy)
     np.testing.assert_allclose(model.denoise(noisy[7:8]), whole[7:8], atol=1e-10)
     np.testing.assert_allclose(model.denoise(noisy[::-1])[::-1], whole, atol=1e-10)
@@ -104,7 +117,9 @@ def test_a_row_does_not_depend_on_the_others(curved):
 def test_same_seed_same_result_on_any_number_of_threads(curved, solver):
     _, noisy = curved
     results = [
-        RNLMF(20, solver=solver, random_state=3, n_jobs=n_jobs).fit(noisy).components_
+        RNLMF(20, opinions="dictionary", solver=solver, random_state=3, n_jobs=n_jobs)
+        .fit(noisy)
+        .components_
         for n_jobs in (1, 1, 2, -1)
     ]
     np.testing.assert_array_equal(results[0], results[1])
@@ -146,7 +161,7 @@ def test_orders_agree_on_the_objective(curved):
 
 def test_convergence_is_told(curved):
     _, noisy = curved
-    model = RNLMF(20, random_state=0, tol=1e-3, max_iter=1000)
+    model = RNLMF(20, opinions="dictionary", random_state=0, tol=1e-3, max_iter=1000)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(noisy)
@@ -168,7 +183,7 @@ def test_noise_weight_is_the_papers(curved):
     """A weight given as a number is the one reported, and "auto" can be given back as a number."""
     _, noisy = curved
     assert RNLMF(10, noise_weight=3e-4, random_state=0).fit(noisy).noise_weight_ == pytest.approx(3e-4)
-    automatic = RNLMF(10, random_state=0).fit(noisy)
+    automatic = RNLMF(10, opinions="dictionary", random_state=0).fit(noisy)
     chosen = {
         "noise_weight": automatic.noise_weight_,
         "kernel_scale": automatic.kernel_scale_,
@@ -191,13 +206,16 @@ def test_kernel_brings_its_own_scale(curved):
 def test_other_starts(curved, init):
     _, noisy = curved
     start = noisy[:10] if init == "array" else init
-    model = RNLMF(10, init=start, random_state=0, max_iter=50).fit(noisy)
+    model = RNLMF(10, opinions="dictionary", init=start, random_state=0, max_iter=50).fit(noisy)
     assert np.all(np.isfinite(model.components_))
 
 
 def test_score_prefers_the_better_model(curved):
     _, noisy = curved
-    scores = [RNLMF(d, random_state=0).fit(noisy[:150]).score(noisy[150:]) for d in (2, 40)]
+    scores = [
+        RNLMF(d, opinions="dictionary", random_state=0).fit(noisy[:150]).score(noisy[150:])
+        for d in (2, 40)
+    ]
     assert scores[0] < scores[1] < 0.0
 
 
@@ -211,24 +229,26 @@ def test_works_in_a_pipeline_and_a_grid_search(curved):
     assert search.fit(noisy).best_params_["kernel__degree"] in (1, 2)
 
 
-def test_survives_pickle_and_clone(curved):
+@both
+def test_survives_pickle_and_clone(curved, opinions):
     _, noisy = curved
-    model = RNLMF(10, random_state=0).fit(noisy)
+    model = RNLMF(10, opinions=opinions, random_state=0).fit(noisy)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.denoise(noisy), model.denoise(noisy))
     assert clone(model).get_params() == model.get_params()
 
 
-def test_data_frames_keep_names_and_index(curved):
+@both
+def test_data_frames_keep_names_and_index(curved, opinions):
     _, noisy = curved
     names = [f"sensor {i}" for i in range(noisy.shape[1])]
     frame = pd.DataFrame(noisy, columns=names, index=pd.date_range("2024", periods=len(noisy)))
-    model = RNLMF(10, random_state=0)
+    model = RNLMF(10, opinions=opinions, random_state=0)
     cleaned = model.fit_denoise(frame)
     assert isinstance(cleaned, pd.DataFrame)
     assert list(cleaned.columns) == names
     assert cleaned.index.equals(frame.index)
-    np.testing.assert_allclose(cleaned, RNLMF(10, random_state=0).fit_denoise(noisy), atol=1e-6)
+    np.testing.assert_allclose(cleaned, clone(model).fit_denoise(noisy), atol=1e-6)
     cleaned = model.fit_denoise(pl.DataFrame(noisy, schema=names))
     assert isinstance(cleaned, pl.DataFrame)
     assert cleaned.columns == names
@@ -299,6 +319,9 @@ class TestBadInput:
             ("noise_penalty", "huber"),
             ("noise_weight", -0.1),
             ("noise_weight", "best"),
+            ("opinions", "all"),
+            ("sequence", "yes"),
+            ("feature_scale", "standard"),
             ("dictionary_penalty", "l1"),
             ("dictionary_weight", -2.0),
             ("init", "kmeans"),
@@ -325,10 +348,12 @@ class TestBadInput:
         with pytest.raises(ValueError, match="solver='single-pass'"):
             RNLMF(5, kernel="polynomial", solver="single-pass").fit(X)
 
-    @pytest.mark.parametrize("solver", ["single-pass", "paper"])
-    def test_nothing_is_changed_in_place(self, X, solver):
+    @pytest.mark.parametrize(
+        "options", [{}, {"opinions": "dictionary"}, {"opinions": "dictionary", "solver": "paper"}]
+    )
+    def test_nothing_is_changed_in_place(self, X, options):
         before = X.copy()
-        model = RNLMF(5, solver=solver, random_state=0).fit(X)
+        model = RNLMF(5, random_state=0, **options).fit(X)
         model.split(X)
         np.testing.assert_array_equal(X, before)
 
@@ -358,6 +383,7 @@ class TestOddInput:
     @pytest.mark.parametrize("options", [{}, {"solver": "paper"}, {"kernel": "polynomial"}])
     def test_extreme_magnitudes(self, curved, scale, options):
         _, noisy = curved
+        options = {"opinions": "dictionary" if options else "auto", **options}
         model = RNLMF(10, random_state=0, max_iter=20, **options)
         plain = model.fit_denoise(noisy)
         np.testing.assert_allclose(model.fit_denoise(noisy * scale) / scale, plain, atol=1e-5)

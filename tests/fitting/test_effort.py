@@ -35,7 +35,7 @@ def calls(monkeypatch):
 
 def test_a_fit_is_one_fit_for_each_candidate_and_one_more(curved, calls):
     noisy = curved[1]
-    estimator = RNLMF(20, random_state=0).fit(noisy)
+    estimator = RNLMF(20, opinions="dictionary", random_state=0).fit(noisy)
     candidates = len(estimator.selection_)
     assert calls["fits"] == candidates + 1
     # One of every candidate, one to choose the neighbours' share, and those that they ask for.

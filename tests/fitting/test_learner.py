@@ -1,4 +1,5 @@
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from rnlmf import RNLMF
@@ -8,7 +9,7 @@ from rnlmf.metrics import relative_rmse
 
 def test_says_what_was_chosen_and_how_sure_it_is(curved):
     _, noisy = curved
-    model = RNLMF(20, random_state=0).fit(noisy)
+    model = RNLMF(20, opinions="dictionary", random_state=0).fit(noisy)
     assert 3 <= len(model.selection_) <= 9
     assert model.selection_[0]["kernel_scale"] == model.kernel_scale_
     losses = [row["missed"] for row in model.selection_ if row["kernel_scale"] == model.kernel_scale_]
@@ -18,8 +19,8 @@ def test_says_what_was_chosen_and_how_sure_it_is(curved):
 
 def test_choices_follow_scale_and_shift(curved):
     _, noisy = curved
-    plain = RNLMF(20, random_state=0).fit(noisy)
-    moved = RNLMF(20, random_state=0).fit(1e3 * noisy + 5.0)
+    model = RNLMF(20, opinions="dictionary", random_state=0)
+    plain, moved = (clone(model).fit(X) for X in (noisy, 1e3 * noisy + 5.0))
     assert moved.kernel_scale_ == plain.kernel_scale_
     assert moved.noise_weight_ * 1e3 == pytest.approx(plain.noise_weight_, rel=1e-6)
 
@@ -46,7 +47,7 @@ def digits():
 def test_no_parameter_is_needed_where_nothing_predicts_well(digits):
     """On handwriting a kernel that is too narrow is often exact, and otherwise far off."""
     clean, noisy = digits
-    error = relative_rmse(clean, RNLMF(100, random_state=0).fit_denoise(noisy))
+    error = relative_rmse(clean, RNLMF(100, opinions="dictionary", random_state=0).fit_denoise(noisy))
     assert error < 0.65 * relative_rmse(clean, noisy)
 
 

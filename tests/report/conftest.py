@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rnlmf import RNLMF, RNLMFClustering, ScaledRNLMF
+from rnlmf import RNLMF, RNLMFClustering
 from rnlmf.datasets import corrupt_entries, salt_and_pepper
 from rnlmf.report import write_report
 
@@ -46,7 +46,7 @@ def reports(tmp_path_factory, curved):
     model = RNLMF(20, random_state=0)
     write_report(folder / "images.html", model.fit(spoilt), spoilt, image_shape=(3, 4), title=HOSTILE)
     write_report(folder / "colour.html", model.fit(spoilt), spoilt, image_shape=(2, 2, 3))
-    table = ScaledRNLMF(model).fit(frame)
+    table = model.fit(frame)
     cleaned = table.denoise(frame).to_numpy()
     write_report(
         folder / "table.html", table, gaps, clean=cleaned, untouched={"site": "text"}, title="A table"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rnlmf import RNLMF, RNLMFClustering, ScaledRNLMF
+from rnlmf import RNLMF, RNLMFClustering
 from rnlmf.cli.console import Terminal
 from rnlmf.cli.fitting import clean_and_findings, fit, tell_untouched, write_page
 from rnlmf.cli.options import Fitting, Reading, parameters
@@ -42,9 +42,8 @@ def cluster_file(
     with terminal.spinner(f"reading {source}"):
         dataset = read(source, **asdict(reading))
     tell_untouched(dataset, terminal)
-    estimator: Any = default_estimator(*dataset.values.shape, **{"n_jobs": fitting.jobs, **inner})
-    if fitting.scales(dataset):
-        estimator = ScaledRNLMF(estimator)
+    usual = {"n_jobs": fitting.jobs, "feature_scale": fitting.feature_scale(dataset)}
+    estimator = default_estimator(*dataset.values.shape, **{**usual, **inner})
     model = RNLMFClustering(
         n_clusters, estimator=estimator, **own, random_state=fitting.seed, n_jobs=fitting.jobs
     )

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rnlmf import RNLMF, ScaledRNLMF, load, save
+from rnlmf import RNLMF, load, save
 from rnlmf.cli.console import Terminal
 from rnlmf.cli.fitting import clean_and_findings, fit, tell_untouched, write_page
 from rnlmf.cli.options import Fitting, Reading, Writing, parameters
@@ -31,14 +31,13 @@ def denoise_file(
         dataset = read(source, **asdict(reading))
     tell_untouched(dataset, terminal)
     with terminal.fit_progress() as callback:
-        inner = RNLMF(
-            **chosen,
+        model = RNLMF(
+            **{"feature_scale": fitting.feature_scale(dataset), **chosen},
             **PENALTIES[fitting.noise],
             random_state=fitting.seed,
             n_jobs=fitting.jobs,
             callback=callback,
         )
-        model = ScaledRNLMF(inner) if fitting.scales(dataset) else inner
         fit(model, dataset)
     _finish(model, dataset, writing, terminal)
 

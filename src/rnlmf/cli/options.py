@@ -182,9 +182,11 @@ class Fitting:
     seed: int
     jobs: int | None
 
-    def scales(self, dataset: Dataset) -> bool:
+    def feature_scale(self, dataset: Dataset) -> str | None:
         """Whether features are brought to one scale: those of tables have units of their own."""
-        return dataset.kind == "table" if self.scale is None else self.scale
+        if self.scale is None:
+            return "robust" if dataset.kind == "table" else "auto"
+        return "robust" if self.scale else None
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int or None
         None: where the eigenvalues of the graph fall most, at most 50; see `n_clusters_confidence_`.
-    estimator : RNLMF, ScaledRNLMF or None
+    estimator : RNLMF or None
         The factorization that gives the codes: it has ``fit``, ``transform`` and ``denoise``. A
         `random_state` of None is drawn from that of the clustering. None:
         :func:`rnlmf.cluster.default_estimator`, whose settings suit clusters and need no search.

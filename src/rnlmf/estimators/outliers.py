@@ -24,7 +24,7 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : RNLMF, ScaledRNLMF or None
+    estimator : RNLMF or None
         The model. None: ``RNLMF(random_state=0)``.
     contamination : float
         Share of the training samples that are taken for outliers, at most one half.
@@ -67,7 +67,8 @@ class RNLMFOutlierDetector(OutlierMixin, BaseEstimator):
         model = RNLMF(random_state=0) if self.estimator is None else clone(self.estimator)
         self.estimator_ = model.fit(data)
         # A model of columns with units of their own says which.
-        self.scale_ = getattr(self.estimator_, "scale_", spread_of(data) or 1.0)
+        units = getattr(self.estimator_, "feature_scale_", None)
+        self.scale_ = (spread_of(data) or 1.0) if units is None else units
         self.offset_ = float(np.percentile(self._scores(data), 100.0 * self.contamination))
         return self
 

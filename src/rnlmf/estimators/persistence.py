@@ -39,7 +39,6 @@ FORMAT = 1
 CLASSES = {
     "RNLMF": "rnlmf.estimators.rnlmf:RNLMF",
     "RNLMFDenoiser": "rnlmf.estimators.rnlmf:RNLMFDenoiser",
-    "ScaledRNLMF": "rnlmf.estimators.scaled:ScaledRNLMF",
     "RNLMFOutlierDetector": "rnlmf.estimators.outliers:RNLMFOutlierDetector",
     "RobustPCA": "rnlmf.compared.robust_pca:RobustPCA",
     "RobustDictionaryLearning": "rnlmf.compared.robust_dictionary_learning:RobustDictionaryLearning",
@@ -317,7 +316,23 @@ def _sparse(parts: dict[str, Any]) -> Any:
     return matrix
 
 
+def _of_scaled(fields: dict[str, Any]) -> Any:
+    """The model of a class that was: it scaled the features and had another model for them."""
+    columns = import_module("rnlmf.opinions.columns").Columns
+    model, spread = fields["estimator_"], fields["scale_"]
+    no_values = tuple(np.empty(0) for _ in spread)
+    model.feature_scale, model.feature_scale_ = "robust", spread
+    model._columns = columns(
+        fields["center_"], spread, np.zeros(len(spread)), no_values, np.zeros(len(spread), dtype=bool)
+    )
+    kept = ("components_", "n_features_in_", "feature_names_in_")
+    vars(model).update({key: fields[key] for key in kept if key in fields})
+    return model
+
+
 def _build(name: str, fields: dict[str, Any], known: dict[str, type]) -> Any:
+    if name == "ScaledRNLMF":
+        return _of_scaled(fields)
     kind: Any = known.get(name)
     if kind is None:
         if name not in CLASSES:

@@ -46,6 +46,8 @@ from rnlmf.validation import (
 # Fewer rows say nothing of how cells are related; more columns are for the dictionary (images).
 FEWEST_ROWS = 30
 MOST_COLUMNS = 256
+# No scaled cell is farther than so many spreads: none rules the distances.
+FARTHEST = 4.0
 
 
 class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -131,6 +133,14 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The kernel, with its ``sigma``.
     noise_weight_, kernel_scale_, code_weight_, neighbors_ : float
         Values in use.
+    n_components_ : int
+        Number of atoms.
+    feature_scale_ : array of shape (n_features,) or None
+        What every feature is divided by; None where they are taken as they are.
+    sequence_ : bool
+        Whether the order of rows is used.
+    left_alone_ : dict
+        Features with suspicious entries that are left as they are, by their number, and why.
     selection_ : list of dict
         What was tried for the parameters that are "auto", with the losses of held-out entries
         (:mod:`rnlmf.model_selection.held_out`), best first; empty where there was nothing to
@@ -198,6 +208,10 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "random_state": ["random_state"],
         "callback": [callable, None],
     }
+
+    # Models of files that were saved before there were opinions.
+    _judge: Judge | None = None
+    _columns: Columns | None = None
 
     def __init__(
         self,
@@ -291,6 +305,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         width, kernel = model.units.width, model.problem.kernel
         self.components_ = self._unscaled(model.atoms * width + model.units.center).astype(X.dtype)
         self.n_components_ = len(self.components_)
+        self.feature_scale_ = None if self._columns is None else self._columns.spread
         self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
         self.kernel_scale_ = choice.tuning.kernel_scale
         self.code_weight_ = choice.tuning.code_weight
@@ -360,8 +375,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The probability that an entry is wrong, from 0 to 1; NaN where no value is.
 
         With several opinions it is that of :mod:`rnlmf.opinions.verdict`. With the dictionary alone,
-        and ``s`` the size of the residual to the prediction over the threshold above which it is noise, the
-        score is ``s^2 / (1 + s^2)``: one half where noise begins.
+        and ``s`` the size of the residual to the prediction over the threshold above which it is noise,
+        the score is ``s^2 / (1 + s^2)``: one half where noise begins.
         """
         data = self._check(X, mask)
         if self._judge is not None:
@@ -462,7 +477,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._judge.judge(X, rows, force_order=self.sequence is True)
 
     def _scaled(self, X: Array) -> Array:
-        return X if self._columns is None else self._columns.scaled(X).astype(X.dtype)
+        if self._columns is None:
+            return X
+        return np.clip(self._columns.scaled(X), -FARTHEST, FARTHEST).astype(X.dtype)
 
     def _unscaled(self, X: Array) -> Array:
         return X if self._columns is None else self._columns.to_data(X)

@@ -2,8 +2,9 @@
 
 A wrong cell misleads: whoever believes it predicts its fellows worse. A right one, however surprising,
 informs. So some cells under suspicion are believed, one in a row, and the loss of their fellows'
-predictions is compared with that when they are not. How much worse it would be if they were all wrong is
-known by an experiment: the same residuals are put on cells that nobody doubts. The ratio of the two,
+predictions is compared with that when they are not. How much worse it would be if they were all
+wrong is known by an experiment: the same residuals are put on cells that nobody doubts. The ratio of
+the two,
 
     phi = harm of believing the suspects / harm of believing made-up errors,
 

@@ -19,6 +19,9 @@ LEARNING_ROUNDS, ROUNDS = 6, 12
 # The most suspicious cell of a row misleads the opinions on its fellows. While others are looked at,
 # only cells at least half as suspicious are hidden together with it; in time, within so many rows.
 AT_ONCE, AT_ONCE_ROWS = 0.5, 7
+# While suspects are looked for, errors still blur the predictions and each other, and need not pay in
+# full for being told apart; what was hidden for nothing is judged again at the end.
+FIRST_PRICE = 0.5
 # A verdict has settled when fewer cells than this change it.
 SETTLED = 5e-4
 # Stretches that only far neighbours find strange are errors where they are more than this share of a
@@ -146,10 +149,10 @@ class Judge:
                     )
                 )
         alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
-        suspects = hidden & judged
+        suspects = hidden & judged & ~columns.absurd(part)
         overall, shares = misleading(
             part,
-            suspects & ~columns.absurd(part),
+            suspects,
             judged,
             witnesses,
             lambda cells, some: panel.testify(cells, some, judged, sequence),
@@ -267,7 +270,8 @@ def _settle(
     for _ in range(LEARNING_ROUNDS):
         panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
         heard = panel.specific(witnesses) if specific else witnesses
-        wrong = Verdict.learn(Z, judged, heard).probability(Z, judged, heard) > 0.5
+        suspicion = Verdict.learn(Z, judged, heard, FIRST_PRICE)
+        wrong = suspicion.probability(Z, judged, heard) > 0.5
         new = _most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
         if np.mean(new != hidden) < SETTLED:
             break

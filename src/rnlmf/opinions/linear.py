@@ -1,9 +1,9 @@
 """What a cell should be by the other cells of its row, if columns depend on each other linearly.
 
 With ``P`` the inverse of the columns' covariance, restricted to the cells of a row that are not
-hidden, a cell's prediction from all others is ``z_j - (P z)_j / P_jj`` with variance ``1 / P_jj``: every
-cell is left out in one stroke. Hidden cells ``M`` are taken out of a precision matrix by a Schur complement,
-``P_OO - P_OM P_MM^-1 P_MO``, and have the prediction ``-P_MM^-1 P_MO z_O`` themselves.
+hidden, a cell's prediction from all others is ``z_j - (P z)_j / P_jj`` with variance ``1 / P_jj``:
+every cell is left out in one stroke. Hidden cells ``M`` are taken out of a precision matrix by a Schur
+complement, ``P_OO - P_OM P_MM^-1 P_MO``, and have the prediction ``-P_MM^-1 P_MO z_O`` themselves.
 """
 
 from __future__ import annotations

@@ -51,9 +51,8 @@ class SimilarRows:
         # Distances need no more than single precision.
         Z = np.clip(filled, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE).astype(np.float32)
         R = np.clip(self.rows, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE).astype(np.float32)
-        same = _itself(filled, self.rows)
-        count = min(NEIGHBOURS, len(R) - 1)
-        if count < 1:
+        count = min(NEIGHBOURS + 1, len(R))
+        if count < 2:
             prediction[...], spread[...] = 0.0, 1.0
             return
         for group in np.unique(self.groups):
@@ -64,11 +63,10 @@ class SimilarRows:
             distances += known @ (R**2).T
             distances += (A**2).sum(axis=1, keepdims=True)
             np.maximum(distances, 0.0, out=distances)
-            rows = np.flatnonzero(same >= 0)
-            distances[rows, same[rows]] = np.inf
             nearest = np.argpartition(distances, count - 1, axis=1)[:, :count]
             near = np.take_along_axis(distances, nearest, axis=1)
-            weights = 1.0 / (near + 0.1 * near.mean(axis=1, keepdims=True) + 1e-9)
+            weights = 1.0 / (near + 0.1 * near.sum(axis=1, keepdims=True) / (count - 1) + 1e-9)
+            weights[np.arange(len(near)), _left_out(filled, hidden, self, nearest, near)] = 0.0
             weights = weights[:, :, None] * (~self.hidden[nearest][:, :, asked] + 1e-6)
             values = self.rows[nearest][:, :, asked]
             total = weights.sum(axis=1)
@@ -77,7 +75,17 @@ class SimilarRows:
             spread[:, asked] = np.sqrt((weights * (values - mean[:, None]) ** 2).sum(axis=1) / total)
 
 
-def _itself(rows: Array, reference: Array) -> Array:
-    """Index of a row of the reference that equals a row to the bit, or -1: none is its own witness."""
-    places = {row.tobytes(): i for i, row in enumerate(np.ascontiguousarray(reference))}
-    return np.array([places.get(row.tobytes(), -1) for row in np.ascontiguousarray(rows)])
+def _left_out(
+    filled: Array, hidden: Array, reference: SimilarRows, nearest: Array, near: Array
+) -> Array:
+    """Which of the nearest rows has no say: the row itself, whatever was hidden in it, or the farthest.
+
+    It is itself where more than half of the cells that are known in both are equal to the bit.
+    """
+    both = ~reference.hidden[nearest] & ~hidden[:, None]
+    equal = np.sum(both & (reference.rows[nearest] == filled[:, None]), axis=2)
+    likeness = equal / np.maximum(both.sum(axis=2), 1)
+    itself = likeness.argmax(axis=1)
+    found = np.take_along_axis(likeness, itself[:, None], axis=1)[:, 0] > 0.5
+    left_out: Array = np.where(found, itself, near.argmax(axis=1))
+    return left_out

@@ -158,8 +158,9 @@ def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:
         count = uniform_filter1d(known.astype(float), width, axis=0, mode="constant") * width - known
         predictions.append(np.where(count > 0.5, total / np.maximum(count, 0.5), line))
     gap = np.where(left & right, np.abs(zl - zr), np.nan)
-    usual = np.nanmedian(gap, axis=0) if np.any(~np.isnan(gap)) else np.zeros(m)
-    gap = np.where(np.isnan(gap), np.nan_to_num(usual), gap)
+    usual, some = np.zeros(m), np.any(~np.isnan(gap), axis=0)
+    usual[some] = np.nanmedian(gap[:, some], axis=0) if some.any() else 0.0
+    gap = np.where(np.isnan(gap), usual, gap)
     step = float(np.median(np.diff(times))) if n > 1 else 1.0
     distance = np.where(left & right, dl + dr, 2.0 * np.maximum(dl * left, dr * right)) / (step or 1.0)
     return Surroundings(np.stack(predictions), gap, np.log(np.maximum(distance, 1.0) / 2.0))

@@ -11,8 +11,8 @@ cell has the broad normal density ``f_1`` about the first witness, with deviatio
     P(wrong) = pi f_1 / (pi f_1 + (1 - pi) f_0),
 
 with ``nu``, ``omega``, ``pi`` and ``tau`` of greatest likelihood by expectation-maximisation (Dempster,
-Laird and Rubin 1977). A column in which the second component does not pay for its parameters (by the Bayesian
-information criterion, twice over) has no wrong cell.
+Laird and Rubin 1977). A column in which the second component does not pay for its parameters (by the
+Bayesian information criterion, twice over) has no wrong cell.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ STEPS = 15
 LEAST_ERROR, LARGEST_ERROR = 1.0, 50.0
 MOST_WRONG = 0.4
 FEWEST_CELLS = 20
+# What the second component must gain, in logarithms of the number of cells: its two parameters, twice.
+PRICE = 2.0
 # More cells do not change the parameters.
 MOST_CELLS = 2000
 # Beyond so many deviations all errors are as likely: an absurd value is not less wrong for that.
@@ -78,7 +80,7 @@ class ColumnVerdict:
     size: float = LEAST_ERROR
 
     @classmethod
-    def learn(cls, z: Array, p: Array, s: Array) -> ColumnVerdict:
+    def learn(cls, z: Array, p: Array, s: Array, price: float = PRICE) -> ColumnVerdict:
         """From the cells that may be judged, and what the witnesses say of them (K, n)."""
         if len(z) < FEWEST_CELLS:
             return cls()
@@ -109,7 +111,7 @@ class ColumnVerdict:
             )
             if value > likelihood:
                 best, likelihood = cls(freedom, credibility, share, size), value
-        return best if likelihood - alone > 2.0 * np.log(len(z)) else cls()
+        return best if likelihood - alone > price * np.log(len(z)) else cls()
 
     def probability(self, z: Array, p: Array, s: Array) -> Array:
         """That cells are wrong."""
@@ -128,13 +130,13 @@ class Verdict:
     columns: tuple[ColumnVerdict, ...]
 
     @classmethod
-    def learn(cls, Z: Array, judged: Array, witnesses: list[Witness]) -> Verdict:
+    def learn(cls, Z: Array, judged: Array, witnesses: list[Witness], price: float = PRICE) -> Verdict:
         """From the cells that may be `judged`."""
         p = np.stack([w.prediction for w in witnesses])
         s = np.stack([w.scale for w in witnesses])
         return cls(
             tuple(
-                ColumnVerdict.learn(Z[rows, j], p[:, rows, j], s[:, rows, j])
+                ColumnVerdict.learn(Z[rows, j], p[:, rows, j], s[:, rows, j], price)
                 for j, rows in enumerate(judged.T)
             )
         )

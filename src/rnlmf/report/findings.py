@@ -42,7 +42,8 @@ class Findings:
     converged : bool
     n_iter : int
     remaining_error : float or None
-        Relative error that is left, as the model estimates it without the truth.
+        Relative error that is left, as the model estimates it without the truth; NaN where it cannot
+        know because nothing was found to be wrong, None where it does not estimate any.
     confidence : float or None
         How often the same parameters would be chosen if other entries were held out.
     """
@@ -66,6 +67,11 @@ class Findings:
     def n_samples_hit(self) -> int:
         """Samples with at least one large change."""
         return int(np.count_nonzero(self.sample_share))
+
+    @property
+    def knows_error(self) -> bool:
+        """Whether there is an estimate of the error that is left."""
+        return self.remaining_error is not None and bool(np.isfinite(self.remaining_error))
 
     def worst_features(self, count: int = 3) -> list[int]:
         """Positions of the features with the largest share of large changes, at least one."""
@@ -98,7 +104,7 @@ class Findings:
             ],
             "converged": self.converged,
             "n_iter": self.n_iter,
-            "estimated_remaining_error": self.remaining_error,
+            "estimated_remaining_error": self.remaining_error if self.knows_error else None,
             "confidence_in_parameters": self.confidence,
         }
 
@@ -182,13 +188,13 @@ def _remaining_error(model: Any, X: Any) -> float | None:
     """The model's own estimate, from at most `ERROR_SAMPLES` samples."""
     if not hasattr(model, "estimate_error"):
         return None
-    step = -(-len(X) // ERROR_SAMPLES)
+    # Neighbours in time must stay neighbours.
+    step = 1 if getattr(model, "sequence_", False) else -(-len(X) // ERROR_SAMPLES)
     if hasattr(model, "feature_names_in_") and hasattr(X, "columns"):
         some = nw.from_native(X, eager_only=True).gather_every(step).to_native()
     else:
         some = np.asarray(X)[::step]
-    error = float(model.estimate_error(some))
-    return error if np.isfinite(error) else None
+    return float(model.estimate_error(some))
 
 
 def percent(share: float) -> str:
@@ -252,10 +258,12 @@ def certainty(findings: Findings) -> str:
             "may still change it."
         )
     if findings.remaining_error is not None:
-        text += (
-            " By noise put on again and removed, the error left in the cleaned data is about "
-            f"{percent(findings.remaining_error)} of their size."
+        error = (
+            f"about {percent(findings.remaining_error)} of their size"
+            if findings.knows_error
+            else "not known: nothing was found to be wrong"
         )
+        text += f" As far as the model can tell, the error left in the cleaned data is {error}."
     if findings.confidence is not None:
         text += (
             " Its parameters were chosen by how well they predict entries that were held out; with "

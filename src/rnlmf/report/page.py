@@ -44,7 +44,7 @@ def write_report(
     ----------
     path : path
         The file; it appears whole or not at all.
-    model : RNLMF, ScaledRNLMF or alike
+    model : RNLMF or alike
         Fitted, with ``components_``, ``objective_``, ``converged_`` and ``denoise``.
     X : array or data frame of shape (n_samples, n_features)
         Noisy samples.

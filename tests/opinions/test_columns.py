@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+
+from rnlmf.opinions.columns import Columns, canonical_order
+
+
+def test_units_are_those_of_the_data_whatever_is_wrong(rng):
+    X = rng.normal(size=(2000, 3)) * [1.0, 1e-6, 1e6] + [0.0, 5.0, -1e7]
+    clean = Columns.of(X)
+    np.testing.assert_allclose(clean.spread, [1.0, 1e-6, 1e6], rtol=0.1)
+    wrong = np.where(rng.random(X.shape) < 0.04, 1e9, X)
+    spoiled = Columns.of(wrong)
+    np.testing.assert_allclose(spoiled.spread, clean.spread, rtol=0.5)
+    assert np.all(spoiled.absurd(spoiled.scaled(wrong)) == (wrong == 1e9))
+
+
+def test_there_and_back(rng):
+    X = rng.normal(size=(50, 3)) * [1.0, 1e-9, 1e9] + 3.0
+    X[3, 1] = np.nan
+    columns = Columns.of(X)
+    np.testing.assert_allclose(columns.to_data(columns.scaled(X)), X, rtol=1e-9)
+    assert np.isnan(columns.scaled(X)[3, 1])
+
+
+@pytest.mark.parametrize("value", [1e300, -1e300, 1e150, -9999.0])
+def test_one_absurd_value(rng, value):
+    X = rng.normal(size=(100, 2))
+    plain = Columns.of(X)
+    X[17, 0] = value
+    columns = Columns.of(X)
+    Z = columns.scaled(X)
+    assert np.all(np.isfinite(Z))
+    assert np.argwhere(columns.absurd(Z)).tolist() == [[17, 0]]
+    np.testing.assert_allclose(columns.spread, plain.spread, rtol=0.1)
+
+
+@pytest.mark.parametrize("value", [0.0, 7.0, 1e300])
+def test_a_constant_column(value):
+    X = np.full((50, 1), value)
+    columns = Columns.of(X)
+    assert columns.spread[0] > 0.0
+    np.testing.assert_array_equal(columns.scaled(X), 0.0)
+    assert not columns.absurd(columns.scaled(X)).any()
+    assert columns.recurring(X, columns.scaled(X)).all()
+    np.testing.assert_array_equal(columns.to_data(columns.scaled(X)), X)
+
+
+def test_a_column_that_is_mostly_zero(rng):
+    """Rain: what is there now and then has a spread, and none of it is absurd."""
+    rain = np.where(rng.random((500, 1)) < 0.1, rng.gamma(2.0, 5.0, (500, 1)), 0.0)
+    columns = Columns.of(rain)
+    Z = columns.scaled(rain)
+    assert 0.5 < columns.spread[0] < 50.0
+    assert not columns.absurd(Z).any()
+    np.testing.assert_array_equal(columns.recurring(rain, Z), rain == 0.0)
+
+
+def test_a_quantised_column_has_a_resolution_and_no_code(rng):
+    fine, coarse = rng.normal(size=1000), np.round(rng.normal(size=1000), 1)
+    columns = Columns.of(np.column_stack([fine, coarse]))
+    assert columns.resolution[0] == 0.0
+    assert columns.resolution[1] * columns.spread[1] == pytest.approx(0.1)
+    assert not len(columns.common[1])
+
+
+def test_values_that_return_are_found_but_absurd_ones_are_not_spared(rng):
+    X = rng.normal(size=(1000, 2))
+    X[::20, 0] = 2.5
+    X[::50, 1] = -9999.0
+    columns = Columns.of(X)
+    Z = columns.scaled(X)
+    np.testing.assert_array_equal(columns.recurring(X, Z)[:, 0], X[:, 0] == 2.5)
+    assert not columns.recurring(X, Z)[:, 1].any()
+    np.testing.assert_array_equal(columns.absurd(Z)[:, 1], X[:, 1] == -9999.0)
+
+
+def test_a_column_with_many_far_values_has_a_shape_of_its_own(rng):
+    X = rng.normal(size=(1000, 1))
+    X[rng.random(1000) < 0.08] *= 1e4
+    columns = Columns.of(X)
+    assert not columns.absurd(columns.scaled(X)).any()
+
+
+def test_the_canonical_order_is_that_of_the_rows_content(rng):
+    Z = rng.normal(size=(40, 3))
+    Z[5, 1] = np.nan
+    shuffled = rng.permutation(40)
+    np.testing.assert_array_equal(Z[canonical_order(Z)], Z[shuffled][canonical_order(Z[shuffled])])

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.evidence import misleading
+from rnlmf.opinions.panel import Panel
+from rnlmf.opinions.temporal import Sequence
+
+
+def phi(X, suspects=None, sequence=None):
+    """Which share of the suspects is wrong; by default, of what is badly predicted."""
+    columns = Columns.of(X)
+    Z = columns.scaled(X)
+    judged = np.ones(Z.shape, dtype=bool)
+    if suspects is None:
+        _, witnesses = Panel.learn(Z, ~judged, judged, columns, sequence)
+        suspects = np.abs(Z - witnesses[0].prediction) > 3.0 * witnesses[0].scale
+        assert suspects.sum() > 20
+    panel, witnesses = Panel.learn(Z, suspects, judged, columns, sequence)
+
+    def testify(cells, hidden):
+        return panel.testify(cells, hidden, judged, sequence)
+
+    return misleading(Z, suspects, judged, witnesses, testify, sequence)
+
+
+def test_spikes_are_nearly_all_wrong(related, with_spikes):
+    X, wrong = with_spikes(related)
+    overall, shares = phi(X, wrong)
+    assert overall == pytest.approx(1.0, abs=0.15)
+    assert np.all(shares > 0.6)
+    assert phi(X)[0] > 0.8
+
+
+def test_spikes_in_a_sequence_are_wrong(waves, with_spikes):
+    X, wrong = with_spikes(waves, size=2.0)
+    assert phi(X, wrong, Sequence.of(len(X)))[0] > 0.7
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_rare_and_right_informs(seed):
+    """Clean columns with long tails: large values are hard to predict, but believing them helps."""
+    rng = np.random.default_rng(seed)
+    mixing = rng.normal(size=(2, 6))
+    mixing /= np.linalg.norm(mixing, axis=0)
+    X = np.exp(rng.normal(size=(300, 2)) @ mixing + 0.2 * rng.normal(size=(300, 6)))
+    overall, shares = phi(X)
+    assert overall < 0.35
+    assert np.mean(shares) < 0.35
+
+
+def test_no_suspects_no_evidence(related):
+    overall, shares = phi(related, np.zeros(related.shape, dtype=bool))
+    assert overall == 0.0
+    assert not shares.any()

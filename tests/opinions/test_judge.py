@@ -1,0 +1,159 @@
+import numpy as np
+import pytest
+from helpers import table_of
+
+from rnlmf.opinions import Judge, Sequence
+
+
+def repaired(X, sequence=None, **options):
+    judge, judgement = Judge.learn(X, sequence, **options)
+    return judgement.repaired(X), judge, judgement
+
+
+def test_gross_errors_are_found_and_repaired(related, with_spikes):
+    X, wrong = with_spikes(related)
+    clean, _, judgement = repaired(X)
+    found = judgement.wrong
+    assert np.mean(found[wrong]) > 0.9
+    assert np.mean(found & ~wrong) < 0.005
+    assert np.linalg.norm(clean - related) < 0.2 * np.linalg.norm(X - related)
+    np.testing.assert_array_equal(clean[~found], X[~found])
+    assert np.all((judgement.probability >= 0.0) & (judgement.probability <= 1.0))
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_errors_are_found_in_few_rows_beside_a_clean_column(seed):
+    truth, rng = table_of(300, 6, seed), np.random.default_rng(seed + 100)
+    wrong = rng.random(truth.shape) < 0.03
+    wrong[:, 5] = False
+    errors = 6.0 * rng.choice([-1, 1], truth.shape) * rng.uniform(0.7, 1.3, truth.shape)
+    X = np.where(wrong, truth + errors * truth.std(axis=0), truth)
+    _, _, judgement = repaired(X)
+    assert np.mean(judgement.wrong[wrong]) > 0.9
+    assert np.sum(judgement.wrong & ~wrong) < 5
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_single_absurd_value_is_gone_and_the_rest_as_without_it(related, waves, ordered):
+    X = waves if ordered else related
+    sequence = Sequence.of(len(X)) if ordered else None
+    spoiled = X.copy()
+    spoiled[123, 2] = -9999.0
+    clean, judge, judgement = repaired(spoiled, sequence)
+    gap = spoiled.copy()
+    gap[123, 2] = np.nan
+    without, _, _ = repaired(gap, sequence)
+    assert judge.ordered == ordered
+    assert np.argwhere(judgement.wrong).tolist() == [[123, 2]]
+    assert abs(clean[123, 2] - X[123, 2]) < 0.5 * X[:, 2].std()
+    np.testing.assert_allclose(clean, without, atol=0.05 * X.std())
+    others = np.ones(X.shape, dtype=bool)
+    others[123, 2] = False
+    np.testing.assert_array_equal(clean[others], X[others])
+
+
+def test_a_clean_table_comes_back_to_the_bit(related):
+    clean, _, judgement = repaired(related)
+    np.testing.assert_array_equal(clean, related)
+    assert np.isnan(judgement.error_left(related))
+
+
+def test_a_clean_sequence_comes_back_to_the_bit(waves):
+    clean, judge, _ = repaired(waves, Sequence.of(len(waves)))
+    assert judge.ordered
+    np.testing.assert_array_equal(clean, waves)
+
+
+@pytest.mark.parametrize("tails", ["Student", "lognormal"])
+def test_clean_columns_with_heavy_tails_are_left_alone(tails):
+    rng = np.random.default_rng(0)
+    mixing = rng.normal(size=(2, 6))
+    mixing /= np.linalg.norm(mixing, axis=0)
+    if tails == "Student":
+        X = rng.standard_t(3, size=(300, 2)) @ mixing + 0.2 * rng.normal(size=(300, 6))
+    else:
+        X = np.exp(rng.normal(size=(300, 2)) @ mixing + 0.2 * rng.normal(size=(300, 6)))
+    clean, _, judgement = repaired(X)
+    assert judgement.wrong.mean() < 0.005
+    np.testing.assert_array_equal(clean[~judgement.wrong], X[~judgement.wrong])
+
+
+def test_a_shuffled_sequence_is_a_table(waves, rng):
+    assert repaired(waves, Sequence.of(len(waves)))[1].ordered
+    shuffled = waves[rng.permutation(len(waves))]
+    _, judge, judgement = repaired(shuffled, Sequence.of(len(waves)))
+    assert not judge.ordered
+    np.testing.assert_array_equal(judgement.wrong, repaired(shuffled)[2].wrong)
+
+
+def test_order_finds_what_rows_cannot(rng):
+    """Columns that have nothing to do with each other, but are smooth."""
+    t = np.linspace(0.0, 12.0, 300)
+    truth = np.column_stack([np.sin(t), np.cos(2.3 * t), np.sin(3.1 * t + 1)])
+    truth += 0.01 * rng.normal(size=truth.shape)
+    wrong = rng.random(truth.shape) < 0.03
+    X = np.where(wrong, truth + rng.choice([-10.0, 10.0], truth.shape), truth)
+    clean, judge, judgement = repaired(X, Sequence.of(300))
+    assert judge.ordered
+    assert np.mean(judgement.wrong[wrong]) > 0.9
+    assert np.linalg.norm(clean - truth) < 0.15 * np.linalg.norm(X - truth)
+
+
+def test_recurring_values_are_never_repaired(related):
+    X = related.copy()
+    X[::15, 1] = 4.0
+    clean, _, judgement = repaired(X)
+    assert not judgement.wrong[X[:, 1] == 4.0, 1].any()
+    np.testing.assert_array_equal(clean[::15, 1], 4.0)
+
+
+def test_single_new_rows(related, with_spikes):
+    X, _ = with_spikes(related)
+    judge, _ = Judge.learn(X[:250])
+    row = related[260:261].copy()
+    row[0, 3] += 8.0
+    judgement = judge.judge(row)
+    assert judgement.wrong.tolist() == [[False, False, False, True, False, False]]
+    assert abs(judgement.repaired(row)[0, 3] - related[260, 3]) < 1.0
+    whole = judge.judge(np.vstack([row, related[270:]]))
+    np.testing.assert_allclose(whole.prediction[:1], judgement.prediction, atol=1e-6)
+    empty = judge.judge(np.full((1, 6), np.nan))
+    assert np.all(np.isfinite(empty.repaired(np.full((1, 6), np.nan))))
+
+
+def test_missing_cells_are_filled(related, rng):
+    gaps = rng.random(related.shape) < 0.1
+    X = np.where(gaps, np.nan, related)
+    clean, _, judgement = repaired(X)
+    assert np.std((clean - related)[gaps]) < 0.6 * np.std(related[gaps])
+    assert np.isnan(judgement.probability[gaps]).all()
+    assert not judgement.wrong[gaps].any()
+
+
+def test_a_row_of_which_everything_is_wrong_is_left_alone(related):
+    """The rest of it is no guide to what it should be."""
+    X = related.copy()
+    X[40] = [3.0, -4.0, 5.0, -3.0, 4.0, -5.0]
+    X[::30, 0] += 6.0
+    clean, _, judgement = repaired(X)
+    np.testing.assert_array_equal(clean[40], X[40])
+    assert np.mean(judgement.wrong[::30, 0]) > 0.9
+
+
+def test_the_error_that_is_left_is_about_right(related, with_spikes):
+    X, _ = with_spikes(related)
+    clean, _, judgement = repaired(X)
+    truth = np.linalg.norm(clean - related) / np.linalg.norm(related)
+    assert 0.3 * truth < judgement.error_left(X) < 3.0 * truth
+
+
+def test_columns_that_are_left_alone_are_told(related, with_spikes, monkeypatch):
+    """Where suspects are not credibly wrong only what is absurd is repaired, and that is said."""
+    monkeypatch.setattr("rnlmf.opinions.judge.CREDIBLE", 10.0)
+    X, _ = with_spikes(related)
+    X[20, 5] = -9999.0
+    clean, judge, judgement = repaired(X)
+    assert sorted(judge.left_alone) == [0, 1, 2, 3, 4, 5]
+    assert all("does not harm" in reason for reason in judge.left_alone.values())
+    assert np.argwhere(judgement.wrong).tolist() == [[20, 5]]
+    np.testing.assert_array_equal(clean[:, :5], X[:, :5])

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from rnlmf.opinions.linear import LinearOpinion
+
+
+def conditional(opinion, row, hidden, j):
+    """Mean and deviation of cell j given the others of its row that are not hidden."""
+    covariance = np.linalg.inv(opinion.precision) * np.outer(opinion.scale, opinion.scale)
+    others = [k for k in range(len(row)) if k != j and not hidden[k]]
+    if not others:
+        return opinion.mean[j], np.sqrt(covariance[j, j])
+    weights = np.linalg.solve(covariance[np.ix_(others, others)], covariance[others, j])
+    mean = opinion.mean[j] + weights @ (row[others] - opinion.mean[others])
+    return mean, np.sqrt(covariance[j, j] - weights @ covariance[others, j])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
+def test_predictions_are_conditional_normal_distributions(rng, share):
+    n, m = 40, 5
+    A = rng.normal(size=(m, m))
+    opinion = LinearOpinion(rng.normal(size=m), rng.uniform(0.5, 2.0, m), A @ A.T + 0.5 * np.eye(m))
+    Z = rng.normal(size=(n, m))
+    hidden = rng.random((n, m)) < share
+    if share:
+        hidden[0] = True
+    prediction, deviation = opinion.predict(Z, hidden)
+    for i, j in np.ndindex(n, m):
+        mean, size = conditional(opinion, Z[i], hidden[i], j)
+        assert prediction[i, j] == pytest.approx(mean, abs=1e-8)
+        assert deviation[i, j] == pytest.approx(size, rel=1e-6)
+
+
+def test_a_prediction_sees_neither_its_cell_nor_hidden_ones(related, rng):
+    hidden = rng.random(related.shape) < 0.2
+    opinion = LinearOpinion.learn(related, hidden, np.arange(len(related)))
+    before, _ = opinion.predict(related, hidden)
+    other = np.where(hidden, np.nan, related)
+    other[7, 2] += 3.0
+    after, _ = opinion.predict(other, hidden)
+    assert after[7, 2] == pytest.approx(before[7, 2], abs=1e-9)
+    unchanged = np.arange(len(related)) != 7
+    np.testing.assert_array_equal(after[unchanged], before[unchanged])
+
+
+def test_learns_the_regressions_also_where_cells_are_hidden(related, rng):
+    nothing = np.zeros(related.shape, dtype=bool)
+    order = np.arange(len(related))
+    whole, _ = LinearOpinion.learn(related, nothing, order).predict(related, nothing)
+    for j in range(related.shape[1]):
+        others = np.column_stack([np.delete(related, j, axis=1), np.ones(len(related))])
+        by_squares = others @ np.linalg.lstsq(others, related[:, j], rcond=None)[0]
+        assert np.std(whole[:, j] - related[:, j]) < 1.1 * np.std(by_squares - related[:, j])
+    gaps = rng.random(related.shape) < 0.2
+    partly, _ = LinearOpinion.learn(related, gaps, order).predict(related, nothing)
+    assert np.std(partly - related) < 1.15 * np.std(whole - related)
+
+
+def test_a_hidden_cell_has_no_say_in_what_is_learned(related, rng):
+    hidden = rng.random(related.shape) < 0.1
+    order = np.arange(len(related))
+    plain = LinearOpinion.learn(related, hidden, order)
+    wild = LinearOpinion.learn(np.where(hidden, 1e6, related), hidden, order)
+    np.testing.assert_allclose(wild.precision, plain.precision)
+    np.testing.assert_allclose(wild.mean, plain.mean)
+
+
+def test_constant_columns_and_a_column_that_is_hidden_altogether(related):
+    Z = np.column_stack([related, np.zeros(len(related)), related[:, 0]])
+    hidden = np.zeros(Z.shape, dtype=bool)
+    hidden[:, -1] = True
+    opinion = LinearOpinion.learn(Z, hidden, np.arange(len(Z)))
+    prediction, deviation = opinion.predict(Z, hidden)
+    assert np.all(np.isfinite(prediction))
+    assert np.all(np.isfinite(deviation))
+    np.testing.assert_allclose(prediction[:, -2:], 0.0, atol=1e-9)

@@ -1,0 +1,136 @@
+import numpy as np
+import pytest
+
+from rnlmf.opinions.temporal import FAR, FAR_WIDTH, LONGEST_CUBIC, MEANS, Sequence
+
+
+def lagrange(points, values):
+    """The polynomial through points, at zero."""
+    return sum(
+        value * np.prod([-q / (p - q) for other, q in enumerate(points) if other != k])
+        for k, (p, value) in enumerate(zip(points, values, strict=True))
+    )
+
+
+def near_by_loops(Z, hidden, times, groups):
+    """Line, cubic and running means of every cell from its sequence, written as one would say it."""
+    n, m = Z.shape
+    out = np.zeros((2 + len(MEANS), n, m))
+    gap, distance = np.full((n, m), np.nan), np.zeros((n, m))
+    for i, j in np.ndindex(n, m):
+        same = [k for k in range(n) if groups[k] == groups[i]]
+        known = [k for k in same if not hidden[k, j]]
+        before, after = [k for k in known if k < i], [k for k in known if k > i]
+        step = np.median(np.diff(times[same])) if len(same) > 1 else 1.0
+        if before and after:
+            left, right = before[-1], after[0]
+            share = (times[i] - times[left]) / (times[right] - times[left])
+            line = (1 - share) * Z[left, j] + share * Z[right, j]
+            gap[i, j] = abs(Z[left, j] - Z[right, j])
+            distance[i, j] = (times[right] - times[left]) / step
+        elif before or after:
+            k = before[-1] if before else after[0]
+            line, distance[i, j] = Z[k, j], 2 * abs(times[k] - times[i]) / step
+        else:
+            line = 0.0
+        out[0, i, j] = out[1, i, j] = line
+        four = [*before[-2:], *after[:2]]
+        if len(before) > 1 and len(after) > 1 and four[-1] - four[0] <= LONGEST_CUBIC:
+            out[1, i, j] = lagrange(times[four] - times[i], Z[four, j])
+        for k, width in enumerate(MEANS):
+            around = [r for r in known if r != i and abs(r - i) <= width // 2]
+            out[2 + k, i, j] = Z[around, j].mean() if around else line
+    for group in np.unique(groups):
+        rows = groups == group
+        for j in range(m):
+            own = gap[rows, j]
+            usual = np.nanmedian(own) if np.any(~np.isnan(own)) else 0.0
+            gap[rows, j] = np.where(np.isnan(own), usual, own)
+    return out, gap, np.log(np.maximum(distance, 1.0) / 2.0)
+
+
+@pytest.fixture
+def uneven(rng):
+    """Three sequences one below the other, with hidden cells and uneven times."""
+    groups = np.repeat([0, 1, 2], [30, 12, 25])
+    times = np.concatenate([np.cumsum(rng.uniform(0.2, 3.0, np.sum(groups == g))) for g in range(3)])
+    Z = rng.normal(size=(len(groups), 3)).cumsum(axis=0)
+    hidden = rng.random(Z.shape) < 0.3
+    hidden[30:42, 1] = True
+    return Z, hidden, times, groups
+
+
+def test_near_neighbours_are_those_of_a_plain_loop(uneven):
+    Z, hidden, times, groups = uneven
+    found = Sequence.of(len(Z), groups, times).near(Z, hidden)
+    predictions, gap, distance = near_by_loops(Z, hidden, times, groups)
+    np.testing.assert_allclose(found.predictions, predictions, atol=1e-9)
+    np.testing.assert_allclose(found.gap, gap, atol=1e-12)
+    np.testing.assert_allclose(found.distance, distance, atol=1e-12)
+
+
+def test_far_neighbours_are_those_of_a_plain_loop(rng):
+    Z = rng.normal(size=(80, 2))
+    groups, hidden = np.repeat([0, 1], [50, 30]), rng.random(Z.shape) < 0.3
+    found = Sequence.of(80, groups).far(Z, hidden)
+    for i, j in np.ndindex(Z.shape):
+        sides = []
+        for first in (i - FAR - FAR_WIDTH, i + FAR + 1):
+            rows = [
+                k
+                for k in range(first, first + FAR_WIDTH)
+                if 0 <= k < 80 and groups[k] == groups[i] and not hidden[k, j]
+            ]
+            if rows:
+                sides.append(np.median(Z[rows, j]))
+        assert found[i, j] == pytest.approx(np.mean(sides) if sides else 0.0, abs=1e-12)
+
+
+def test_nothing_leaks_across_a_boundary_nor_out_of_a_hidden_cell(uneven):
+    Z, hidden, times, groups = uneven
+    sequence = Sequence.of(len(Z), groups, times)
+    other = np.where(hidden, 1e9, Z)
+    other[groups == 1] += 1e3
+    before, after = sequence.near(Z, hidden), sequence.near(other, hidden)
+    rows = groups != 1
+    np.testing.assert_allclose(after.predictions[:, rows], before.predictions[:, rows], atol=1e-12)
+    np.testing.assert_array_equal(after.gap[rows], before.gap[rows])
+    far = [sequence.far(values, hidden)[rows] for values in (Z, other)]
+    np.testing.assert_array_equal(far[1], far[0])
+    for method in (sequence.smooth, sequence.largest):
+        np.testing.assert_array_equal(method(Z, 7)[rows], method(Z + 1e3 * ~rows[:, None], 7)[rows])
+
+
+def test_no_prediction_sees_its_own_cell(uneven):
+    Z, hidden, times, groups = uneven
+    sequence = Sequence.of(len(Z), groups, times)
+    before = sequence.near(Z, hidden).predictions
+    for i in range(0, len(Z), 5):
+        other = Z.copy()
+        other[i] += 10.0
+        after = sequence.near(other, hidden).predictions[:, i]
+        np.testing.assert_allclose(after, before[:, i], atol=1e-9)
+
+
+def test_even_times_are_no_times(waves):
+    nothing = np.zeros(waves.shape, dtype=bool)
+    plain = Sequence.of(len(waves)).near(waves, nothing)
+    timed = Sequence.of(len(waves), times=5.0 + 0.1 * np.arange(len(waves))).near(waves, nothing)
+    np.testing.assert_allclose(timed.predictions, plain.predictions, atol=1e-9)
+    np.testing.assert_allclose(timed.distance, plain.distance, atol=1e-9)
+
+
+def test_a_spike_is_suspicious_and_a_step_between_sequences_is_not(waves):
+    Z = waves.copy()
+    Z[100, 1] += 3.0
+    sequence = Sequence.of(300, np.arange(300) >= 150)
+    found = sequence.suspicious(Z, np.zeros(4))
+    assert found[100, 1]
+    step = np.where(np.arange(300) >= 150, 20.0, 0.0)[:, None]
+    assert np.mean(sequence.suspicious(Z + step, np.zeros(4)) != found) < 0.01
+
+
+def test_a_sequence_of_one_row():
+    found = Sequence.of(3, np.array([0, 1, 2])).near(np.ones((3, 2)), np.zeros((3, 2), dtype=bool))
+    assert not found.predictions.any()
+    assert np.all(np.isfinite(found.distance))

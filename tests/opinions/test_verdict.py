@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+
+from rnlmf.opinions.verdict import ColumnVerdict, Verdict, Witness
+
+RIGHT = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "Student, 3": lambda rng, n: rng.standard_t(3, size=n),
+    "Student, 4": lambda rng, n: rng.standard_t(4, size=n),
+    "Student, 1.5": lambda rng, n: rng.standard_t(1.5, size=n),
+    "Laplace": lambda rng, n: rng.laplace(size=n),
+}
+
+
+def calibrated(noise):
+    """Noise whose scale is one as the scales of witnesses are: by a quantile of the normal."""
+    return noise / np.quantile(np.abs(noise), 0.7) * 1.0364
+
+
+def one_witness(Z, scale):
+    judged = np.ones(Z.shape, dtype=bool)
+    return judged, [Witness(np.zeros(Z.shape), np.full(Z.shape, scale))]
+
+
+@pytest.mark.parametrize("noise", RIGHT.values(), ids=RIGHT.keys())
+@pytest.mark.parametrize("scale", [0.01, 0.3, 1.0])
+def test_clean_columns_have_no_wrong_cell(noise, scale, rng):
+    Z = scale * np.column_stack([calibrated(noise(rng, 800)) for _ in range(4)])
+    judged, witnesses = one_witness(Z, scale)
+    probability = Verdict.learn(Z, judged, witnesses).probability(Z, judged, witnesses)
+    assert not np.any(probability > 0.5)
+
+
+@pytest.mark.parametrize("name", ["normal", "Student, 4"])
+def test_probabilities_are_calibrated(name, rng):
+    """Of the cells that are wrong with probability p, a share of about p is wrong."""
+    n, scale = 20_000, 0.2
+    z = scale * calibrated(RIGHT[name](rng, n))
+    wrong = rng.random(n) < 0.05
+    z = np.where(wrong, z + 2.0 * rng.normal(size=n), z)
+    p, s = np.zeros((1, n)), np.full((1, n), scale)
+    verdict = ColumnVerdict.learn(z, p, s)
+    assert verdict.share == pytest.approx(0.05, rel=0.3)
+    assert verdict.size == pytest.approx(2.0, rel=0.3)
+    probability = verdict.probability(z, p, s)
+    for low, high in ((0.0, 0.1), (0.1, 0.5), (0.5, 0.9), (0.9, 1.0)):
+        cells = (probability >= low) & (probability <= high)
+        assert wrong[cells].mean() == pytest.approx(probability[cells].mean(), abs=0.25)
+    assert probability.sum() == pytest.approx(wrong.sum(), rel=0.2)
+    # Hardly worse than by a threshold that has seen the truth.
+    thresholds = np.quantile(np.abs(z), np.linspace(0.9, 1.0, 50))
+    best = min(np.mean((np.abs(z) > t) != wrong) for t in thresholds)
+    assert np.mean((probability > 0.5) != wrong) < 1.1 * best
+
+
+def test_scales_of_cells_count(rng):
+    """The same distance is an error where predictions are good, and none where they are bad."""
+    n = 2000
+    s = np.where(np.arange(n) % 2 == 0, 0.05, 1.0)[None]
+    z = s[0] * rng.normal(size=n)
+    wrong = rng.random(n) < 0.03
+    z = np.where(wrong, z + 3.0 * rng.choice([-1.0, 1.0], n), z)
+    verdict = ColumnVerdict.learn(z, np.zeros((1, n)), s)
+    asked = np.full(2, 1.5)
+    found = verdict.probability(asked, np.zeros((1, 2)), s[:, :2])
+    assert found[0] > 0.9
+    assert found[1] < 0.5
+
+
+def test_a_cell_that_one_witness_accounts_for_is_right(rng):
+    n = 1000
+    truth = rng.normal(size=n)
+    z = truth + 0.05 * rng.normal(size=n)
+    lost = np.arange(n) % 5 == 0
+    good = np.where(lost, truth + 3.0 * rng.normal(size=n), truth)
+    p = np.stack([np.where(lost, good, truth), truth])
+    s = np.full((2, n), 0.05)
+    z[1] += 5.0
+    verdict = ColumnVerdict.learn(z, p, s)
+    probability = verdict.probability(z, p, s)
+    assert np.mean(probability[lost] > 0.5) < 0.05
+    silent = np.stack([s[0], np.full(n, np.inf)])
+    alone = verdict.probability(z, p, silent)
+    assert np.mean(alone[lost] > 0.5) > 0.5
+
+
+def test_an_absurd_value_is_wrong_and_a_nearer_one_not_more(rng):
+    n = 500
+    z = 0.1 * rng.normal(size=n)
+    z[:15] += rng.choice([-3.0, 3.0], 15)
+    p, s = np.zeros((1, n)), np.full((1, n), 0.1)
+    verdict = ColumnVerdict.learn(z, p, s)
+    asked = np.array([0.0, 1.0, 3.0, 10.0, 1e3, 1e6, 1e300])
+    found = verdict.probability(asked, np.zeros((1, 7)), np.full((1, 7), 0.1))
+    assert np.all(np.isfinite(found))
+    assert np.all(np.diff(found) >= -1e-6)
+    assert found[0] < 0.01
+    assert found[-1] > 0.99
+
+
+def test_what_cannot_be_judged_has_no_probability(rng):
+    Z = rng.normal(size=(300, 2))
+    Z[::30] += 20.0
+    judged, witnesses = one_witness(Z, 1.0)
+    judged[::60] = False
+    probability = Verdict.learn(Z, judged, witnesses).probability(Z, judged, witnesses)
+    assert not probability[::60].any()
+    assert np.all(probability[30::60] > 0.5)
+    few = np.zeros(Z.shape, dtype=bool)
+    few[:10] = True
+    assert not Verdict.learn(Z, few, witnesses).probability(Z, few, witnesses).any()
