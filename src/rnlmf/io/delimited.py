@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rnlmf.io.dataset import Dataset, FileError, numbered
-from rnlmf.io.sniff import DELIMITERS, MISSING, decoded, is_number, sniffed
+from rnlmf.io.sniff import DELIMITERS, MISSING, decoded, is_number, sniffed, usual_delimiter
 from rnlmf.io.table_file import Rows, Span, Style, TableFile, pyarrow
 from rnlmf.io.text_columns import text_dataset
 from rnlmf.typing import Array
@@ -80,7 +80,8 @@ def read_text(
     text, encoding_found = decoded(path, path.read_bytes(), encoding)
     before, text, said = _split_off_preamble(text)
     delimiter = delimiter or said
-    style = replace(sniffed(text, path.suffix.lower(), delimiter, decimal), encoding=encoding_found)
+    style = sniffed(text, path.suffix.lower(), delimiter, decimal)
+    style = replace(style, encoding=encoding_found)
     before, text = _with_marked_header(before, text, style.delimiter)
     records = _Records(path, text, style.delimiter)
     try:
@@ -94,6 +95,7 @@ def read_text(
             rows = itertools.chain([first], rows)
         else:
             names = [cell.strip() for cell in first]
+            names[0] = names[0].removeprefix("#").strip()
             records.preamble += records.standing.pop()
         columns = _columns(rows)
     except csv.Error as error:
@@ -144,7 +146,7 @@ def _with_marked_header(before: str, text: str, delimiter: str) -> tuple[str, st
 
 def _notes(path: Path, style: Style, said: str | None) -> tuple[str, ...]:
     notes = []
-    if said or style.delimiter != ("\t" if path.suffix.lower() == ".tsv" else ","):
+    if said or style.delimiter != usual_delimiter(path.suffix.lower()):
         name = next((n for n, d in DELIMITERS.items() if d == style.delimiter), repr(style.delimiter))
         notes.append(f"delimiter {name}")
     if style.decimal == ",":
@@ -196,9 +198,9 @@ def write_text(table: TableFile, path: Path, added: tuple[str, Array] | None = N
     """
     style = table.style or Style()
     suffix = path.suffix.lower()
-    delimiter = "\t" if suffix == ".tsv" else style.delimiter
-    if suffix == ".csv" and delimiter == "\t":
-        delimiter = ","
+    delimiter = style.delimiter
+    if suffix != style.suffix and (suffix == ".tsv" or delimiter == "\t"):
+        delimiter = usual_delimiter(suffix)
     with open(path, "w", encoding=style.encoding, newline="") as file:
         if table.rows is not None and table.rows.format == delimiter and added is None:
             file.writelines(table.rows.edited(table.edits))

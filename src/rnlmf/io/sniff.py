@@ -83,7 +83,7 @@ def sniffed(text: str, suffix: str, delimiter: str | None, decimal: str | None) 
     sample = text[:SAMPLE_CHARACTERS]
     if len(text) > len(sample):
         sample = sample[: sample.rfind("\n") + 1] or sample
-    expected = "\t" if suffix == ".tsv" else ","
+    expected = usual_delimiter(suffix)
     if delimiter is None:
         order = (expected, *(other for other in DELIMITERS.values() if other != expected))
         delimiter = max(order, key=lambda choice: _fit(sample, choice))
@@ -93,7 +93,12 @@ def sniffed(text: str, suffix: str, delimiter: str | None, decimal: str | None) 
     mark, thousands = _numbers([cell.strip() for row in rows[1:] for cell in row], delimiter, decimal)
     ends = Counter(re.findall(r"\r\n|\n|\r", sample))
     newline = ends.most_common(1)[0][0] if ends else "\n"
-    return Style(delimiter, mark, thousands, newline)
+    return Style(delimiter, mark, thousands, newline, suffix=suffix)
+
+
+def usual_delimiter(suffix: str) -> str:
+    """What separates cells in files of this kind, mostly."""
+    return "\t" if suffix == ".tsv" else ","
 
 
 NO_COLUMNS = (0.0, 0.0, 0)

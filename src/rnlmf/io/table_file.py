@@ -70,6 +70,7 @@ class Style:
     newline: str = "\n"
     encoding: str = "utf-8"
     has_header: bool = True
+    suffix: str = ".csv"
 
 
 @dataclass(frozen=True)
