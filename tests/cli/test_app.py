@@ -58,7 +58,9 @@ def test_runs_as_a_module():
     words = [sys.executable, "-m", "rnlmf", "info", "nothing.csv"]
     result = subprocess.run(words, capture_output=True, text=True, check=False)
     assert result.returncode == 3
-    assert result.stderr.strip() == "error: nothing.csv: there is no such file or folder."
+    assert (
+        result.stderr.strip() == "error: nothing.csv: there is no such file or folder; check the name."
+    )
 
 
 def test_without_the_extra_it_says_what_to_install():

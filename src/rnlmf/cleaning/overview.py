@@ -175,7 +175,7 @@ def _check_names(dataset: Dataset, choice: ColumnChoice) -> None:
             if not any(_matches(name, (pattern,)) for name in names):
                 shown = ", ".join(names[:20])
                 raise FileError(
-                    dataset.path, f"has no column {pattern!r} for {option}; it has {shown}."
+                    dataset.path, f"has no column {pattern!r} for {option}; pass one of {shown}."
                 )
     for name in choice.include:
         if name in dataset.untouched:
@@ -304,7 +304,7 @@ def _codes(dataset: Dataset, column: Numbers, choice: ColumnChoice) -> Array:
         name, equals, code = given.rpartition("=")
         if equals and name != column.name:
             if name not in (*dataset.names, *dataset.untouched):
-                raise FileError(dataset.path, f"has no column {name!r} for --missing {given}.")
+                raise FileError(dataset.path, f"has no column {name!r} for --missing {given}; drop it.")
             continue
         try:
             told |= column.values == float(code)

@@ -112,7 +112,7 @@ def apply_model(
     terminal: Terminal,
 ) -> None:
     """Write a file without its noise, by a model that was fitted before."""
-    model = load(model_file)
+    model = _loaded(model_file)
     if not hasattr(model, "denoise"):
         raise FileError(
             model_file,
@@ -134,6 +134,14 @@ def apply_model(
     _write(table, writing, terminal)
     _answer(table, [*off, *in_sentences(table)], writing, terminal)
     _end(off, writing)
+
+
+def _loaded(model_file: Path) -> Any:
+    try:
+        return load(model_file)
+    except FileError as error:
+        remedy = "Save it again with rnlmf denoise --model."
+        raise FileError(model_file, f"{error.message} {remedy}") from error
 
 
 def off_the_model(table: CleanTable, model_file: Path, source: Path) -> list[str]:

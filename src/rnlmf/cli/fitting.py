@@ -30,9 +30,12 @@ def fitting_errors(path: Path) -> Iterator[None]:
     except InvalidParameterError as error:
         raise typer.BadParameter(str(error), param_hint="--set") from error
     except ValueError as error:
-        raise FileError(path, str(error).partition("\n")[0]) from error
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise FileError(path, f"{reason}. Pass other data, or other options.") from error
     except (TypeError, ArithmeticError) as error:
-        raise typer.BadParameter(f"this does not work: {error}", param_hint="--set") from error
+        raise typer.BadParameter(
+            f"this does not work: {error}. Pass other values.", param_hint="--set"
+        ) from error
 
 
 def write_page(path: Path, table: CleanTable, title: str, **more: Any) -> None:

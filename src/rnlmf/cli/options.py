@@ -255,7 +255,9 @@ class Reading:
         if delimiter is not None:
             delimiter = delimiter.replace("\\t", "\t")
             if len(delimiter) != 1:
-                raise typer.BadParameter("must be one character.", param_hint="--delimiter")
+                raise typer.BadParameter(
+                    "must be one character, such as ';'.", param_hint="--delimiter"
+                )
         if decimal not in (None, ".", ","):
             raise typer.BadParameter("must be '.' or ','.", param_hint="--decimal")
         shape = None
@@ -377,7 +379,9 @@ class Writing:
         endings = {"--report": (".html", ".htm"), "--changes": (".csv",), "--scores": (".csv",)}
         for name, path in self.files.items():
             if path.suffix.lower() not in endings.get(name, (path.suffix.lower(),)):
-                raise typer.BadParameter(f"{path} does not end in {endings[name][0]}.", param_hint=name)
+                raise typer.BadParameter(
+                    f"{path} does not end in {endings[name][0]}; name it so.", param_hint=name
+                )
             check_parent(path)
             other = seen.setdefault(os.path.realpath(path), name)
             if other != name:

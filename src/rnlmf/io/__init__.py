@@ -37,6 +37,7 @@ ARRAYS: dict[str, Callable[..., None]] = {
 }
 SUFFIXES = (*TABLES, *ARRAYS, ".amc", *images.STACKS)
 READABLE = f"{', '.join(SUFFIXES)} (or in .gz or .zip), or a folder of images"
+UNKNOWN = f"has an unknown format: pass {READABLE}."
 
 
 def read(
@@ -80,11 +81,11 @@ def read(
     }
     if str(path) != STANDARD:
         if not path.exists():
-            raise FileError(path, "there is no such file or folder.")
+            raise FileError(path, "there is no such file or folder; check the name.")
         if not (path.is_file() or path.is_dir()):
             raise FileError(path, "is neither a file nor a folder; copy its content to a file first.")
         if path.is_file() and path.stat().st_size == 0:
-            raise FileError(path, "the file is empty.")
+            raise FileError(path, "the file is empty; pass another.")
     if packed.is_packed(path) and not path.is_dir():
         with packed.unpacked(path) as inside:
             return replace(read(inside, **options), path=path, suffix=inside.suffix.lower())
@@ -132,14 +133,16 @@ def _read(
         return images.read_stack(path)
     if suffix in images.SUFFIXES:
         raise FileError(path, "is a single image; pass the folder of images.")
-    raise FileError(path, f"has an unknown format; there are {READABLE}.")
+    raise FileError(path, UNKNOWN)
 
 
 def _as_images(dataset: Dataset, shape: tuple[int, ...]) -> Dataset:
     if int(np.prod(shape)) != dataset.values.shape[1]:
         shown = " x ".join(map(str, shape))
         raise FileError(
-            dataset.path, f"has {dataset.values.shape[1]} features, which are no images of {shown}."
+            dataset.path,
+            f"has {dataset.values.shape[1]} features, which are no images of {shown}: pass "
+            "another --image-shape.",
         )
     return replace(dataset, kind=IMAGES, sample_shape=shape)
 
@@ -155,7 +158,7 @@ def check_target(path: str | Path, source: Path | None = None, *, overwrite: boo
         raise FileError(path, f"there is no folder {path.absolute().parent}; make it first.")
     format_of = Path(packed.inner_name(path)) if packed.is_packed(path) else path
     if not _is_folder(path) and format_of.suffix.lower() not in SUFFIXES:
-        raise FileError(path, f"has an unknown format; there are {READABLE}.")
+        raise FileError(path, UNKNOWN)
     check_new(path, source, overwrite=overwrite)
 
 
@@ -220,4 +223,4 @@ def write(
     elif suffix in ARRAYS:
         ARRAYS[suffix](arrays.updated(dataset, values, full_precision=full_precision), path)
     else:
-        raise FileError(like, f"has an unknown format; there are {READABLE}.")
+        raise FileError(like, UNKNOWN)

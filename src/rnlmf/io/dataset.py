@@ -56,9 +56,9 @@ def readable(path: Path, what: str) -> Iterator[None]:
     except (FileError, PermissionError, ImportError):
         raise
     except MemoryError as error:
-        raise FileError(path, "does not fit in memory.") from error
+        raise FileError(path, "does not fit in memory; pass a part of it.") from error
     except Exception as error:
-        reason = f"is not {what}, or cut off."
+        reason = f"is not {what}, or cut off. Copy it again, or name it by its format."
         if "Object arrays" in str(error):
             reason = "holds Python objects, which are not loaded; save numbers."
         raise FileError(path, reason) from error
@@ -67,11 +67,11 @@ def readable(path: Path, what: str) -> Iterator[None]:
 def check_parent(path: Path) -> None:
     """Refuse an output file whose folder does not exist, or that is a folder itself."""
     if not path.absolute().parent.is_dir():
-        raise FileError(path, f"there is no folder {path.absolute().parent}.")
+        raise FileError(path, f"there is no folder {path.absolute().parent}; make it first.")
     if path.is_dir():
-        raise FileError(path, "is a folder, but its name is that of a file.")
+        raise FileError(path, "is a folder, but its name is that of a file; pass another name.")
     if os.path.islink(os.path.realpath(path)):
-        raise FileError(path, "is a link that leads back to itself.")
+        raise FileError(path, "is a link that leads back to itself; pass another name.")
 
 
 @dataclass(frozen=True)

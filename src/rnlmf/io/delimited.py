@@ -88,7 +88,7 @@ def read_text(
         rows = iter(records)
         first = next(rows, None)
         if first is None:
-            raise FileError(path, "the file is empty.")
+            raise FileError(path, "the file is empty; pass another.")
         if all(is_number(c, style.decimal, style.thousands) or c.strip() in MISSING for c in first):
             style = replace(style, has_header=False)
             names = numbered(len(first))
@@ -100,9 +100,9 @@ def read_text(
         columns = _columns(rows)
     except csv.Error as error:
         line = records.reader.line_num
-        raise FileError(path, f"line {line}: {error}; is the file cut off?") from error
+        raise FileError(path, f"line {line}: {error}; is the file cut off? Copy it again.") from error
     if not columns:
-        raise FileError(path, "has a header and no rows.")
+        raise FileError(path, "has a header and no rows; pass a file with rows.")
     standing = Rows(
         style.delimiter,
         before + records.preamble,

@@ -60,12 +60,12 @@ def read_json_lines(path: Path, *, encoding: str | None = None) -> Dataset:
             row = members(line)
         except (ValueError, IndexError) as error:
             raise FileError(
-                path, f"line {number} is not a JSON object: every line must be one, as in JSON lines."
+                path, f"line {number} is not a JSON object: write one in every line, as in JSON lines."
             ) from error
         records.append(line)
         cells.append({name: _plain(line[start:end]) for name, (start, end) in row.items()})
     if not records:
-        raise FileError(path, "has no rows.")
+        raise FileError(path, "has no rows; pass another file.")
     names = list(dict.fromkeys(name for row in cells for name in row))
     arrow = pyarrow()
     columns = [arrow.array([row.get(name, "") for row in cells], arrow.string()) for name in names]

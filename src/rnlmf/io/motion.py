@@ -47,7 +47,8 @@ def read(path: Path) -> Dataset:
     try:
         motion = read_amc(path)
     except ValueError as error:
-        raise FileError(path, str(error).removeprefix(path.name).lstrip(", ")) from error
+        reason = str(error).removeprefix(path.name).lstrip(", ")
+        raise FileError(path, f"{reason} Mend it, or copy the file again.") from error
     text = path.read_bytes().decode("utf-8", "surrogateescape")
     return Dataset(
         values=motion.data,

@@ -44,7 +44,7 @@ def unpacked(path: Path) -> Iterator[Path]:
         with readable(path, "an archive"):
             inside = _unpack(path, Path(folder))
         if inside.stat().st_size == 0:
-            raise FileError(path, "is empty.")
+            raise FileError(path, "is empty; pass another.")
         try:
             yield inside
         except FileError as error:

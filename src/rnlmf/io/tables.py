@@ -35,7 +35,7 @@ def _dataset(path: Path, table: Any) -> Dataset:
     kind = pyarrow().types
     index = _pandas_index(table.schema)
     if table.num_rows == 0:
-        raise FileError(path, "has no rows.")
+        raise FileError(path, "has no rows; pass another file.")
     columns, traits, values, untouched = [], [], [], {}
     for position, field in enumerate(table.schema):
         numeric = kind.is_integer(field.type) or kind.is_floating(field.type)

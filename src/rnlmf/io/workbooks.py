@@ -52,7 +52,7 @@ def read_workbook(path: Path, *, key: str | None = None) -> Dataset:
     names = first if header else numbered(len(first))
     rows = rows[1:] if header else rows
     if not rows:
-        raise FileError(path, f"sheet {name!r} has a header and no rows.")
+        raise FileError(path, f"sheet {name!r} has a header and no rows; pass another with --key.")
     arrow = pyarrow()
     columns = [
         arrow.array([_as_text(row[position]) for row in rows], arrow.string())
@@ -76,7 +76,9 @@ def _without_formulas(dataset: Dataset, path: Path) -> Dataset:
     columns = dataset.source.columns
     kept = [i for i, column in enumerate(columns) if column not in formulas]
     if not kept:
-        raise FileError(path, f"sheet {sheet.name!r} has no column of numbers besides formulas.")
+        raise FileError(
+            path, f"sheet {sheet.name!r} has no column of numbers besides formulas; save the values."
+        )
     return dataset.at(kept, {i: "formulas" for i in range(len(columns)) if i not in kept})
 
 
