@@ -9,10 +9,10 @@ from typing import Any
 import narwhals as nw
 
 from rnlmf.cleaning.overview import ColumnChoice, look
+from rnlmf.cleaning.page import write_page
 from rnlmf.cleaning.repair import RepairOptions, repair_table
 from rnlmf.cleaning.table import CleanTable, clean_table
 from rnlmf.cleaning.words import in_sentences
-from rnlmf.io.dataset import with_names
 from rnlmf.io.frames import read_frame, write_frame
 from rnlmf.validation import thread_count
 
@@ -49,19 +49,7 @@ class Report:
 
     def write(self, path: str | Path) -> None:
         """As a page for a browser."""
-        from rnlmf.report.page import write_report
-
-        table, dataset = self.table, self.table.overview.dataset
-        write_report(
-            path,
-            table.model,
-            with_names(table.overview.working, dataset.names),
-            clean=table.without_gaps,
-            findings=table.findings,
-            feature_names=dataset.names,
-            sample_names=dataset.sample_names,
-            untouched=table.untouched,
-        )
+        write_page(path, self.table)
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,10 @@ from rnlmf.cleaning import (
     repair_table,
     repaired_by,
 )
+from rnlmf.cleaning.page import write_page
 from rnlmf.cleaning.table import OFF_THE_MODEL
 from rnlmf.cli.console import PROMISES_LITTLE, Terminal
-from rnlmf.cli.fitting import fitting_errors, seen, show_overview, write_page
+from rnlmf.cli.fitting import fitting_errors, seen, show_overview
 from rnlmf.cli.found import found_in_words, write_found, write_scores
 from rnlmf.cli.options import Fitting, Reading, Writing, parameters
 from rnlmf.estimators.persistence import read_header

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from rnlmf.cleaning import CleanTable, Column, ColumnChoice, Overview, look
+from rnlmf.cleaning import ColumnChoice, Overview, look
+from rnlmf.cleaning.page import overview_table
 from rnlmf.cli.console import Terminal
 from rnlmf.cli.options import Reading
 from rnlmf.io import FileError, read
@@ -36,26 +36,6 @@ def fitting_errors(path: Path) -> Iterator[None]:
         raise typer.BadParameter(
             f"this does not work: {error}. Pass other values.", param_hint="--set"
         ) from error
-
-
-def write_page(path: Path, table: CleanTable, title: str, **more: Any) -> None:
-    """The report on a table, with its names and the shape of its images."""
-    from rnlmf.report import write_report
-
-    dataset = table.overview.dataset
-    write_report(
-        path,
-        table.model,
-        table.overview.working,
-        clean=table.without_gaps,
-        findings=table.findings,
-        image_shape=dataset.image_shape,
-        feature_names=dataset.names,
-        sample_names=dataset.sample_names,
-        untouched=table.untouched,
-        title=title,
-        **more,
-    )
 
 
 def seen(source: Path, reading: Reading, choice: ColumnChoice, terminal: Terminal) -> Overview:
@@ -85,22 +65,3 @@ def show_overview(overview: Overview, terminal: Terminal) -> None:
         terminal.note(f"left alone: {columns}")
     for question in overview.questions:
         terminal.note(question)
-
-
-def overview_table(columns: list[Column]) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows of a table of the columns."""
-    rows = []
-    for column in columns:
-        numbers = "" if column.low is None else f"{column.low:.6g} to {column.high:.6g}"
-        missing = f"{column.missing:.1%}" if column.missing else ""
-        what = "cleaned" if column.kept is None else f"left alone: {column.kept}"
-        rows.append(
-            [
-                column.name or "(unnamed)",
-                column.kind,
-                numbers,
-                missing,
-                "; ".join((what, *column.remarks)),
-            ]
-        )
-    return ["column", "kind", "range", "missing", "what is done"], rows

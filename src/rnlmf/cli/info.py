@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rnlmf.cleaning import ColumnChoice, look
+from rnlmf.cleaning.page import overview_table
 from rnlmf.cli.console import Terminal
-from rnlmf.cli.fitting import overview_table
 from rnlmf.cli.options import Reading
 from rnlmf.io import read
 
