@@ -7,6 +7,7 @@ from typing import Any
 
 from rnlmf.cleaning.overview import Column
 from rnlmf.cleaning.table import CleanTable
+from rnlmf.cleaning.words import doubt, to_decide
 
 
 def write_page(path: str | Path, table: CleanTable, title: str | None = None, **more: Any) -> None:
@@ -14,6 +15,7 @@ def write_page(path: str | Path, table: CleanTable, title: str | None = None, **
     from rnlmf.report.page import write_report
 
     dataset, columns = table.overview.dataset, table.columns
+    more = {"remarks": doubt(table) + to_decide(table), **more}
     write_report(
         path,
         table.model,

@@ -20,9 +20,18 @@ def in_sentences(table: CleanTable) -> list[str]:
     if overview.outside.any():
         n_outside = int(overview.outside.sum())
         more.append(f"{count(n_outside, 'cell')} outside of the limits got a new value.")
+    return [*doubt(table), *sentences, *more, *to_decide(table)]
+
+
+def doubt(table: CleanTable) -> list[str]:
+    """A sentence on why the result promises little, if it does."""
     doubts = table.doubts()
-    first = [f"Take this with care: {'; '.join(doubts)}."] if doubts else []
-    return [*first, *sentences, *more, *(f"To decide: {q}" for q in overview.questions)]
+    return [f"Take this with care: {'; '.join(doubts)}."] if doubts else []
+
+
+def to_decide(table: CleanTable) -> list[str]:
+    """What the user should decide."""
+    return [f"To decide: {question}" for question in table.overview.questions]
 
 
 def _is(number: int) -> str:

@@ -168,7 +168,6 @@ def _figures(page: PageContent) -> list[dict[str, str]]:
         "typical repair, in standard deviations": f"{findings.typical_size:.2g}",
         "missing entries filled": f"{findings.n_missing:,}" if findings.n_missing else "none",
         "error left, estimated": "unknown" if left is None else percent(left),
-        "fit": "converged" if findings.converged else "not settled",
     }
     if alone:
         figures["columns left alone"] = str(alone)
