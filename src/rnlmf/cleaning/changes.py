@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,9 +128,8 @@ def words(overview: Overview) -> Array:
 
 def distinct_names(names: list[str]) -> list[str]:
     """Names of columns, with their place where two have the same."""
-    if len(set(names)) == len(names):
-        return names
-    return [f"{n} (column {i})" if names.count(n) > 1 else n for i, n in enumerate(names, 1)]
+    times = Counter(names)
+    return [f"{n} (column {i})" if times[n] > 1 else n for i, n in enumerate(names, 1)]
 
 
 class Cells:

@@ -23,8 +23,8 @@ FEWEST_TO_JUDGE = 5
 FEWEST_STUCK = 10
 # Words in the names of columns that number things, and of those that tell when.
 IDENTIFIER_NAME = re.compile(
-    r"\b(ids?|nr|nummer|key|codes?|uuid|guid|index|zip|zipcode|plz|post(code|al|leitzahl)|(tele)?phone|tel|"
-    r"mobile|fax|sku|ean|upc|isbn|iban|account|konto|serial|barcode|ssn)\b"
+    r"\b(ids?|nr|nummer|key|codes?|uuid|guid|zip|zipcode|plz|post(code|al|leitzahl)|(tele)?phone|tel|"
+    r"fax|sku|ean|upc|isbn|iban|barcode|ssn)\b|^index$"
 )
 TIME_NAME = re.compile(
     r"\b(t|ms|(date)?time|timestamp|date|day|month|year|hour|minute|sec(onds?)?|epoch|zeit|datum|tag|jahr|"

@@ -20,7 +20,7 @@ from rnlmf.cleaning.kinds import (
     suspected_codes,
 )
 from rnlmf.io.dataset import MOTION, TABLE, Dataset, FileError
-from rnlmf.io.table_file import Traits
+from rnlmf.io.table_file import TableFile, Traits, sample_names
 from rnlmf.typing import Array
 
 DATES = "dates"
@@ -133,10 +133,10 @@ class Overview:
         return getattr(self.dataset.source, "traits", None) or None
 
 
-def look(dataset: Dataset, choice: ColumnChoice) -> Overview:
+def look(dataset: Dataset, choice: ColumnChoice, *, chosen_already: bool = False) -> Overview:
     """See what the columns of a dataset are, and choose those that are cleaned."""
     _check_names(dataset, choice)
-    if dataset.kind != TABLE or not getattr(dataset.source, "traits", None):
+    if chosen_already or dataset.kind != TABLE or not getattr(dataset.source, "traits", None):
         return _marked(dataset, choice, [], sequence=dataset.kind == MOTION)
     dates = _dates(dataset)
     dataset = replace(dataset, untouched=dataset.untouched | dict.fromkeys(dates, DATES))
@@ -159,7 +159,10 @@ def look(dataset: Dataset, choice: ColumnChoice) -> Overview:
         raise FileError(
             dataset.path, f"has no column to clean: {shown}. Pass --include NAME for those that are."
         )
-    return _marked(dataset.at(chosen, kept), choice, all_columns, sequence=rising)
+    dataset = dataset.at(chosen, kept)
+    if isinstance(dataset.source, TableFile):
+        dataset = replace(dataset, sample_names=sample_names(dataset.source))
+    return _marked(dataset, choice, all_columns, sequence=rising)
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:

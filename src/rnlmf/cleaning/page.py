@@ -8,6 +8,7 @@ from typing import Any
 from rnlmf.cleaning.overview import Column
 from rnlmf.cleaning.table import CleanTable
 from rnlmf.cleaning.words import doubt, to_decide
+from rnlmf.io.dataset import TABLE
 
 
 def write_page(path: str | Path, table: CleanTable, title: str | None = None, **more: Any) -> None:
@@ -26,7 +27,7 @@ def write_page(path: str | Path, table: CleanTable, title: str | None = None, **
         feature_names=dataset.names,
         sample_names=dataset.sample_names,
         untouched=table.untouched,
-        changes=list(table.changes) if columns else None,
+        changes=list(table.changes) if dataset.kind == TABLE else None,
         columns=overview_table(columns) if columns else None,
         title=title,
         **more,

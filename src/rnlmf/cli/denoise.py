@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -123,9 +123,7 @@ def apply_model(
     writing.check(source)
     with terminal.spinner(f"reading {source}"):
         dataset = matched(read(source, **asdict(reading)), model, model_file)
-        # The model says which columns are cleaned.
-        overview = look(dataset, replace(choice, include=("*",)))
-    overview = replace(overview, columns=[])
+        overview = look(dataset, choice, chosen_already=True)
     show_overview(overview, terminal)
     inner = getattr(model, "estimator_", model)
     inner.n_jobs = thread_count(jobs)
@@ -169,6 +167,13 @@ def matched(dataset: Dataset, model: Any, model_file: Path) -> Dataset:
             )
         return dataset
     missing = [name for name in wanted if name not in dataset.names]
+    if missing and missing[0] in dataset.untouched:
+        reason = dataset.untouched[missing[0]]
+        raise FileError(
+            dataset.path,
+            f"column {missing[0]!r} has {reason}, but the model {model_file} needs numbers: mend it, "
+            "or fit anew.",
+        )
     if missing:
         raise FileError(
             dataset.path,

@@ -126,7 +126,8 @@ class Dataset:
     def selected(self, names: list[str], reason: str) -> Dataset:
         """The features of these names, in this order; the others are passed through."""
         positions = [self.names.index(name) for name in names]
-        left = {i: reason for i in range(len(self.names)) if i not in set(positions)}
+        chosen = set(positions)
+        left = {i: reason for i in range(len(self.names)) if i not in chosen}
         return self.at(positions, left)
 
     def at(self, positions: list[int], left: dict[int, str]) -> Dataset:

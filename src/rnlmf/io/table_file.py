@@ -179,7 +179,7 @@ def table_dataset(
         values=np.column_stack(values),
         kind=TABLE,
         names=names,
-        sample_names=_sample_names(table),
+        sample_names=sample_names(table),
         sample_shape=(len(names),),
         source=table,
         path=path,
@@ -188,7 +188,7 @@ def table_dataset(
     )
 
 
-def _sample_names(table: TableFile) -> list[str] | None:
+def sample_names(table: TableFile) -> list[str] | None:
     """The first column that is passed through, if its entries tell the rows apart."""
     features = set(table.columns)
     others = [i for i in range(table.arrow.num_columns) if i not in features]
