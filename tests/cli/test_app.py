@@ -16,7 +16,7 @@ HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "matplotlib", "plotly
 def test_help_names_every_command_and_has_examples(run):
     result = run("--help")
     assert result.exit_code == 0
-    for command in ("denoise", "apply", "cluster", "info", "demo"):
+    for command in ("denoise", "detect", "apply", "cluster", "info", "demo"):
         assert command in result.stdout
         help_text = run(command, "--help").stdout
         assert f"rnlmf {command}" in help_text

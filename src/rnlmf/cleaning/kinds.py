@@ -21,6 +21,7 @@ MOST_LEVELS = 12
 MOSTLY_ONE = 0.9
 FEWEST_TO_JUDGE = 5
 FEWEST_STUCK = 10
+FEWEST_CODES = 3
 # Words in the names of columns that number things, and of those that tell when.
 IDENTIFIER_NAME = re.compile(
     r"\b(ids?|nr|nummer|key|codes?|uuid|guid|zip|zipcode|plz|post(code|al|leitzahl)|(tele)?phone|tel|"
@@ -245,6 +246,8 @@ def suspected_codes(column: Numbers) -> list[float]:
 
 def _far(values: Array, counts: Array, end: int) -> bool:
     value, times = values[end], counts[end]
+    if times < FEWEST_CODES:
+        return False
     rest, weights = np.delete(values, end), np.delete(counts, end)
     order = np.repeat(rest, np.minimum(weights, 1000))
     low, high = np.quantile(order, (0.25, 0.75))
@@ -252,7 +255,7 @@ def _far(values: Array, counts: Array, end: int) -> bool:
     unit = high - low or float(np.ptp(rest)) or 1.0
     # -200 among values that are never negative.
     odd_sign = value < 0 <= rest[0] and times >= 5 and times > weights.max() / 2
-    return bool(times >= 3 and (gap > 5 * unit or (odd_sign and gap > 0.5 * unit)))
+    return bool(gap > 5 * unit or (odd_sign and gap > 0.5 * unit))
 
 
 def stuck_run(column: Numbers) -> tuple[int, int] | None:
@@ -263,9 +266,10 @@ def stuck_run(column: Numbers) -> tuple[int, int] | None:
     lengths = np.diff(edges)
     longest = int(np.argmax(lengths))
     start, length = int(edges[longest]), int(lengths[longest])
+    if length < FEWEST_STUCK or np.isnan(values[start]):
+        return None
     # Rounded numbers stay the same for a while where they turn.
-    usual = np.quantile(lengths, 0.95)
-    if length < max(FEWEST_STUCK, 5 * usual) or np.isnan(values[start]):
+    if length < 5 * np.quantile(lengths, 0.95):
         return None
     share = (np.sum(column.present == values[start]) - length + 1) / len(column.present)
     return (start, length) if len(values) * share ** (length - 1) < 1e-3 else None

@@ -203,9 +203,7 @@ def _seen(numbers: Numbers, kind: str, reason: str | None) -> Column:
             remarks.append(f"heavy tails: {heavy:.0%} far outside")
         if stuck:
             start, length = stuck
-            remarks.append(
-                f"stuck at {numbers.values[start]:g} in rows {start + 1} to {start + length}"
-            )
+            remarks.append(f"always {numbers.values[start]:g} in rows {start + 1} to {start + length}")
     return Column(
         numbers.name,
         kind,

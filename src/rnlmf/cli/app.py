@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rnlmf.cli import options as o
+from rnlmf.cli import settings as s
 from rnlmf.cli.console import EXIT_CODES, Terminal, command
 from rnlmf.cli.reproduce import reproduce
 
@@ -103,7 +104,7 @@ def denoise(
     """
     from rnlmf.cli.denoise import denoise_file
 
-    writing = o.Writing.of(
+    writing = s.Writing.of(
         output,
         dry_run,
         model=model,
@@ -115,9 +116,9 @@ def denoise(
     )
     denoise_file(
         input,
-        o.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape),
-        o.choice(include, skip, missing, guess, limits, sequence),
-        o.Fitting(noise.value, scale, tuple(settings or ()), seed, jobs, fast),
+        s.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape),
+        s.choice(include, skip, missing, guess, limits, sequence),
+        s.Fitting(noise.value, scale, tuple(settings or ()), seed, jobs, fast),
         writing,
         Terminal(quiet, as_json, words_aside=writing.to_standard_output),
     )
@@ -179,10 +180,10 @@ def detect(
 
     detect_file(
         input,
-        o.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape),
-        o.choice(include, skip, missing, guess, limits, sequence),
-        o.Fitting(noise.value, scale, tuple(settings or ()), seed, jobs, fast),
-        o.Writing(output, report=report, scores=scores, overwrite=overwrite, strict=strict),
+        s.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape),
+        s.choice(include, skip, missing, guess, limits, sequence),
+        s.Fitting(noise.value, scale, tuple(settings or ()), seed, jobs, fast),
+        s.Writing(output, report=report, scores=scores, overwrite=overwrite, strict=strict),
         Terminal(quiet, as_json),
     )
 
@@ -224,7 +225,7 @@ def apply(
     """
     from rnlmf.cli.denoise import apply_model
 
-    writing = o.Writing.of(
+    writing = s.Writing.of(
         output,
         dry_run,
         report=report,
@@ -236,8 +237,8 @@ def apply(
     apply_model(
         model,
         input,
-        o.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape),
-        o.choice(missing=missing, guess=guess, limits=limits),
+        s.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape),
+        s.choice(missing=missing, guess=guess, limits=limits),
         jobs,
         writing,
         Terminal(quiet, as_json, words_aside=writing.to_standard_output),
@@ -296,9 +297,9 @@ def cluster(
         n_clusters,
         output,
         report,
-        o.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape),
-        o.choice(include, skip, missing, guess),
-        o.Fitting("entries", scale, tuple(settings or ()), seed, jobs),
+        s.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape),
+        s.choice(include, skip, missing, guess),
+        s.Fitting("entries", scale, tuple(settings or ()), seed, jobs),
         overwrite,
         Terminal(quiet, as_json),
     )
@@ -329,8 +330,8 @@ def info(
     """
     from rnlmf.cli.info import describe
 
-    reading = o.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape)
-    describe(file, reading, o.choice(include, skip, missing, guess), Terminal(False, as_json))
+    reading = s.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape)
+    describe(file, reading, s.choice(include, skip, missing, guess), Terminal(False, as_json))
 
 
 @app.command(epilog=EXIT_CODES)

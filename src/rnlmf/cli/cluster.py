@@ -14,7 +14,7 @@ from rnlmf.cleaning import ColumnChoice, clean_table, repaired_by
 from rnlmf.cleaning.page import write_page
 from rnlmf.cli.console import Terminal
 from rnlmf.cli.fitting import fitting_errors, seen
-from rnlmf.cli.options import Fitting, Reading, parameters
+from rnlmf.cli.settings import Fitting, Reading, parameters
 from rnlmf.cluster import default_estimator
 from rnlmf.io import FileError, check_new, outputs
 from rnlmf.io.dataset import check_parent, with_names

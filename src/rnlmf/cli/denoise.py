@@ -27,7 +27,7 @@ from rnlmf.cleaning.table import OFF_THE_MODEL
 from rnlmf.cli.console import PROMISES_LITTLE, Terminal
 from rnlmf.cli.fitting import fitting_errors, seen, show_overview
 from rnlmf.cli.found import found_in_words, write_found, write_scores
-from rnlmf.cli.options import Fitting, Reading, Writing, parameters
+from rnlmf.cli.settings import Fitting, Reading, Writing, parameters
 from rnlmf.estimators.persistence import read_header
 from rnlmf.io import Dataset, FileError, outputs, read, write
 from rnlmf.io.dataset import MOTION

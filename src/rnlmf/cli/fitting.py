@@ -12,7 +12,7 @@ import typer
 from rnlmf.cleaning import ColumnChoice, Overview, look
 from rnlmf.cleaning.page import overview_table
 from rnlmf.cli.console import Terminal
-from rnlmf.cli.options import Reading
+from rnlmf.cli.settings import Reading
 from rnlmf.io import FileError, read
 from rnlmf.validation import InvalidParameterError
 

@@ -11,7 +11,7 @@ import numpy as np
 from rnlmf.cleaning import ColumnChoice, look
 from rnlmf.cleaning.page import overview_table
 from rnlmf.cli.console import Terminal
-from rnlmf.cli.options import Reading
+from rnlmf.cli.settings import Reading
 from rnlmf.io import read
 
 SHOWN_NAMES = 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,9 @@ def text_dataset(path: Path, table: TableFile, notes: tuple[str, ...] = ()) -> D
 def numbers_of(cells: Any, style: Style) -> tuple[Array, Traits] | str:
     """The numbers of a column with NaN where there is none, and its traits; or why it has none."""
     compute = pyarrow("pyarrow.compute")
+    if getattr(cells, "num_chunks", 0) == 1:
+        # Arrow takes its time with chunks, which counts where columns are many.
+        cells = cells.chunk(0)
     texts = trimmed(cells)
     n_present = len(texts) - texts.null_count
     if n_present == 0:
@@ -75,8 +79,13 @@ def trimmed(cells: Any) -> Any:
     """Cells without blanks around them, and null where one is missing."""
     compute = pyarrow("pyarrow.compute")
     texts = compute.utf8_trim_whitespace(cells)
-    missing = compute.is_in(texts, value_set=pyarrow().array(sorted(MISSING)))
+    missing = compute.is_in(texts, value_set=_missing_words())
     return compute.if_else(missing, None, texts)
+
+
+@cache
+def _missing_words() -> Any:
+    return pyarrow().array(sorted(MISSING))
 
 
 def with_points(texts: Any, style: Style) -> Any:
