@@ -53,7 +53,11 @@ def test_options_reach_the_estimator(monkeypatch):
 
     monkeypatch.setattr("rnlmf.cleaning.repair.RNLMF", Later)
     assert isinstance(new_model(RepairOptions(sequence=True)), Later)
-    assert given == {"feature_scale": "auto", "sequence": True}
+    assert given == {"feature_scale": "robust", "sequence": True}
+    new_model(RepairOptions(scale=None))
+    assert given == {"feature_scale": "auto", "sequence": "auto"}
+    new_model(RepairOptions(scale=False, sequence=False))
+    assert given == {"feature_scale": None, "sequence": False}
 
 
 def test_a_model_is_applied_to_a_column_that_does_not_vary(tmp_path, frame, monkeypatch):

@@ -171,11 +171,11 @@ def test_new_data_that_lie_off_the_model(run, spiked):
 
 
 def test_times_suggest_a_sequence(run, spiked):
-    assert json.loads(run("info", "in.csv", "--json").stdout)["sequence"] is False
+    assert json.loads(run("info", "in.csv", "--json").stdout)["rows_in_order_of_time"] is False
     spiked.insert(0, "when", pd.date_range("2024-01-01", periods=120, freq="h"))
     spiked.to_csv("timed.csv", index=False)
     facts = json.loads(run("info", "timed.csv", "--json").stdout)
-    assert facts["sequence"] is True
+    assert facts["rows_in_order_of_time"] is True
     assert facts["left_alone"] == {"when": "dates"}
     told = run("detect", "timed.csv", "--sequence", "no", "--json", "--quiet", *FEW)
     assert json.loads(told.stdout)["sequence"] is False

@@ -104,7 +104,7 @@ def clean(
     limits : dict or None
         Least and largest possible value by column.
     sequence : {"auto", "yes", "no"}
-        Whether the rows follow one another in time; "auto" looks for a column of rising times.
+        Whether the rows follow one another in time; "auto" uses their order where it helps.
     fast : bool
         Learn from some of the rows only.
     random_state, n_jobs : int or None

@@ -110,8 +110,10 @@ class Overview:
         Levels of every feature that has few, or None.
     questions : tuple of str
         What the user should decide.
-    sequence : bool
-        Whether the rows follow one another in time.
+    timed : bool
+        Whether rising times, or the format, say that the rows follow one another.
+    sequence : {"auto"} or bool
+        What the model is told of that.
     limits : dict
         Least and largest possible value by column.
     """
@@ -124,7 +126,8 @@ class Overview:
     suspected: Array
     scales: list[Array | None]
     questions: tuple[str, ...]
-    sequence: bool
+    timed: bool
+    sequence: bool | str
     limits: dict[str, tuple[float, float]]
 
     @property
@@ -137,7 +140,7 @@ def look(dataset: Dataset, choice: ColumnChoice, *, chosen_already: bool = False
     """See what the columns of a dataset are, and choose those that are cleaned."""
     _check_names(dataset, choice)
     if chosen_already or dataset.kind != TABLE or not getattr(dataset.source, "traits", None):
-        return _marked(dataset, choice, [], sequence=dataset.kind == MOTION)
+        return _marked(dataset, choice, [], timed=dataset.kind == MOTION)
     dates = _dates(dataset)
     dataset = replace(dataset, untouched=dataset.untouched | dict.fromkeys(dates, DATES))
     columns, kept, rising = {}, {}, any(dates.values())
@@ -162,7 +165,7 @@ def look(dataset: Dataset, choice: ColumnChoice, *, chosen_already: bool = False
     dataset = dataset.at(chosen, kept)
     if isinstance(dataset.source, TableFile):
         dataset = replace(dataset, sample_names=sample_names(dataset.source))
-    return _marked(dataset, choice, all_columns, sequence=rising)
+    return _marked(dataset, choice, all_columns, timed=rising)
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
@@ -242,9 +245,7 @@ def _dates(dataset: Dataset) -> dict[str, bool]:
     return found
 
 
-def _marked(
-    dataset: Dataset, choice: ColumnChoice, columns: list[Column], *, sequence: bool
-) -> Overview:
+def _marked(dataset: Dataset, choice: ColumnChoice, columns: list[Column], *, timed: bool) -> Overview:
     """With the cells marked that are codes, suspected to be, or impossible."""
     values = dataset.values
     traits = getattr(dataset.source, "traits", None) or []
@@ -282,8 +283,6 @@ def _marked(
             raise FileError(
                 dataset.path, f"column {empty[0]!r} has no values left: pass --skip {empty[0]!r}."
             )
-    if choice.sequence != "auto":
-        sequence = choice.sequence == "yes"
     return Overview(
         dataset=dataset,
         columns=columns,
@@ -293,7 +292,9 @@ def _marked(
         suspected=suspected,
         scales=scales,
         questions=tuple(questions),
-        sequence=sequence,
+        timed=timed,
+        # Even where there are times the order need not help: the model finds out.
+        sequence={"yes": True, "no": False}.get(choice.sequence, "auto"),
         limits=choice.limits,
     )
 

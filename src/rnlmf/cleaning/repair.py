@@ -18,6 +18,7 @@ from rnlmf.typing import Array
 # Wrong entries are what the estimator is made for by default.
 PENALTIES = {"entries": {}, "samples": {"noise_penalty": "l21"}, "dense": {"noise_penalty": "l2"}}
 REPAIRED, FILLED, CODE, STUCK, BAD_ROW = "repaired", "filled", "code", "stuck", "bad row"
+FEATURE_SCALE = {True: "robust", False: None, None: "auto"}
 # In a hurry a model is learned from so many rows, and without the search among all rows for neighbours.
 FAST_ROWS = 4000
 FAST_SETTINGS = {"neighbors": 0.0, "max_iter": 100}
@@ -31,10 +32,10 @@ class RepairOptions:
     ----------
     noise : {"entries", "samples", "dense"}
         What is wrong with the data.
-    scale : bool
-        Bring features to one scale first.
-    sequence : bool
-        The rows follow one another in time.
+    scale : bool or None
+        Bring features to one scale first; None: as the estimator does by itself.
+    sequence : {"auto"} or bool
+        Whether the rows follow one another in time, if the estimator wants to know.
     fast : bool
         Learn from some of the rows.
     settings : dict
@@ -46,8 +47,8 @@ class RepairOptions:
     """
 
     noise: str = "entries"
-    scale: bool = True
-    sequence: bool = False
+    scale: bool | None = True
+    sequence: bool | str = "auto"
     fast: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
     random_state: int | None = 0
@@ -116,7 +117,7 @@ def new_model(options: RepairOptions) -> Any:
     if "sequence" in known:
         chosen["sequence"] = options.sequence
     if "feature_scale" in known:
-        chosen["feature_scale"] = "auto" if options.scale else None
+        chosen["feature_scale"] = FEATURE_SCALE[options.scale]
     model = RNLMF(
         **chosen | options.settings,
         random_state=options.random_state,

@@ -226,6 +226,7 @@ def _answer(table: CleanTable, sentences: list[str], writing: Writing, terminal:
         "changes": table.changes.counts() if dataset.kind == "table" else None,
         "doubts": table.doubts(),
         "questions": list(table.overview.questions),
+        "rows_in_order_of_time": table.overview.timed,
         "sequence": table.overview.sequence,
         "untouched_columns": list(table.untouched),
         **paths,

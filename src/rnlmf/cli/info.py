@@ -78,7 +78,7 @@ def _data(file: Path, reading: Reading, choice: ColumnChoice, terminal: Terminal
         "largest_value": float(np.nanmax(values)),
         "feature_names": dataset.names,
         "left_alone": dataset.untouched,
-        "sequence": overview.sequence,
+        "rows_in_order_of_time": overview.timed,
         "questions": list(overview.questions) or ["none"],
         **({"columns": [column.as_dict() for column in overview.columns]} if terminal.as_json else {}),
     }

@@ -138,7 +138,7 @@ Noise = Annotated[
 Sequence = Annotated[
     SequenceKind,
     typer.Option(
-        help="Whether the rows follow one another in time; auto: if there are times, or in .amc.",
+        help="Whether the rows follow one another in time; auto: used where it helps.",
         rich_help_panel=FITTING,
     ),
 ]

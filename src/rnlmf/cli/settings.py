@@ -106,9 +106,9 @@ class Fitting:
     jobs: int | None
     fast: bool = False
 
-    def scales(self, dataset: Dataset) -> bool:
+    def scales(self, dataset: Dataset) -> bool | None:
         """Whether features are brought to one scale: those of tables have units of their own."""
-        return dataset.kind == "table" if self.scale is None else self.scale
+        return True if self.scale is None and dataset.kind == "table" else self.scale
 
 
 @dataclass(frozen=True)
