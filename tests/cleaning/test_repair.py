@@ -60,6 +60,21 @@ def test_options_reach_the_estimator(monkeypatch):
     assert given == {"feature_scale": None, "sequence": False}
 
 
+def test_fast_learns_from_some_rows(judge, frame, monkeypatch):
+    seen = []
+    fit = judge.fit
+
+    def counted(self, X):
+        seen.append(len(X))
+        return fit(self, X)
+
+    monkeypatch.setattr(judge, "fit", counted)
+    monkeypatch.setattr("rnlmf.cleaning.repair.FAST_ROWS", 40)
+    slow, fast = rnlmf.clean(frame), rnlmf.clean(frame, fast=True)
+    assert seen == [80, 40]
+    assert fast.changes["row"].tolist() == slow.changes["row"].tolist()
+
+
 def test_a_model_is_applied_to_a_column_that_does_not_vary(tmp_path, frame, monkeypatch):
     from typer.testing import CliRunner
 

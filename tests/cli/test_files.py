@@ -181,22 +181,6 @@ def test_times_suggest_a_sequence(run, spiked):
     assert json.loads(told.stdout)["sequence"] is False
 
 
-def test_fast_learns_from_some_rows(run, spiked, monkeypatch):
-    from rnlmf.cleaning import repair
-
-    seen = []
-    fit = repair.ScaledRNLMF.fit
-
-    def counted(self, X, *args, **kwargs):
-        seen.append(len(X))
-        return fit(self, X, *args, **kwargs)
-
-    monkeypatch.setattr(repair, "FAST_ROWS", 60)
-    monkeypatch.setattr(repair.ScaledRNLMF, "fit", counted)
-    assert run("denoise", "in.csv", "-o", "out.csv", "--fast", *FEW).exit_code == 0
-    assert seen == [60]
-
-
 def test_clusters_leave_identifiers_out(run, rng):
     groups = np.repeat([0.0, 9.0], 40)
     frame = pd.DataFrame(groups[:, None] + rng.normal(size=(80, 4)), columns=list("abcd"))

@@ -64,13 +64,13 @@ class Repaired:
     Attributes
     ----------
     values : array of shape (n_samples, n_features)
-        Repaired, gaps filled; what is in a column that is left alone does not matter.
+        Repaired, gaps filled; NaN where the model does not know.
     probability : array
         That a cell is wrong; NaN at gaps.
     kinds : array of str
         What is wrong with a cell that was changed.
     left_alone : dict
-        Features that the model cannot predict, by their place, and why.
+        Features in which the model left what it suspected, by their place, and why.
     model : estimator
         Fitted.
     """

@@ -13,7 +13,7 @@ from rnlmf.cleaning.changes import Changes, cell_probability, changes_of, words
 from rnlmf.cleaning.overview import Column, Overview
 from rnlmf.cleaning.repair import Repaired, as_known
 from rnlmf.io.dataset import differing
-from rnlmf.report.findings import Findings, findings_of, percent
+from rnlmf.report.findings import Findings, denoising_part, findings_of, percent
 from rnlmf.typing import Array
 
 FEW_ROWS = 30
@@ -57,22 +57,26 @@ class CleanTable:
         """Fitted."""
         return self.repaired.model
 
+    @cached_property
+    def left_alone(self) -> dict[str, str]:
+        """Features in which the model changed nothing, for a reason that it gives."""
+        names = self.overview.dataset.names
+        changed: Array = differing(self.values, self.overview.dataset.values).any(axis=0)
+        return {names[i]: why for i, why in self.repaired.left_alone.items() if not changed[i]}
+
     @property
     def columns(self) -> list[Column]:
         """What was seen in the columns, with those that the model left alone."""
-        names, left = self.overview.dataset.names, self.repaired.left_alone
-        reasons = {names[i]: why for i, why in left.items()}
+        left = self.left_alone
         return [
-            replace(c, kept=reasons[c.name]) if c.kept is None and c.name in reasons else c
+            replace(c, kept=left[c.name]) if c.kept is None and c.name in left else c
             for c in self.overview.columns
         ]
 
     @property
     def untouched(self) -> dict[str, str]:
         """Columns that were left alone, and why."""
-        names = self.overview.dataset.names
-        left = {names[i]: why for i, why in self.repaired.left_alone.items()}
-        return self.overview.dataset.untouched | left
+        return self.overview.dataset.untouched | self.left_alone
 
     @property
     def probability(self) -> Array:
@@ -90,6 +94,16 @@ class CleanTable:
         present = ~np.isnan(self.overview.working)
         changed = differing(self.values, self.overview.dataset.values)
         return float(changed[present].mean()) if present.any() else 0.0
+
+    @property
+    def elsewhere(self) -> float:
+        """Share of the present cells that lie far outside of the model's typical samples."""
+        atoms = denoising_part(self.model).components_
+        low, high = atoms.min(axis=0), atoms.max(axis=0)
+        values, margin = self.overview.working, (high - low) / 2
+        outside = (values < low - margin) | (values > high + margin)
+        present = ~np.isnan(values)
+        return float(outside[present].mean()) if present.any() else 0.0
 
     def doubts(self) -> list[str]:
         """Why the result promises little; nothing if it does not."""
@@ -139,7 +153,11 @@ def _findings(overview: Overview, clean: Array, repaired: Repaired) -> Findings:
 
 def _without_gaps(overview: Overview, clean: Array, repaired: Repaired) -> Array:
     """Clean values, with those that the model expects where none is written."""
-    return np.where(np.isnan(clean) | overview.suspected, repaired.values, clean)
+    finite = np.where(np.isnan(clean) | overview.suspected, repaired.values, clean)
+    unknown = np.isnan(finite)
+    return (
+        np.where(unknown, np.nanmedian(overview.working, axis=0), finite) if unknown.any() else finite
+    )
 
 
 def settled(overview: Overview, repaired: Repaired, *, full_precision: bool = False) -> Array:
@@ -149,10 +167,8 @@ def settled(overview: Overview, repaired: Repaired, *, full_precision: bool = Fa
     """
     before, clean = overview.dataset.values, repaired.values.astype(overview.dataset.values.dtype)
     repairable = np.isnan(overview.working) | (clean != overview.working)
-    repairable &= ~overview.suspected
-    # A column that the model leaves alone keeps its gaps and its words.
-    for feature in repaired.left_alone:
-        repairable[:, feature] = False
+    # What the model does not know stays as it is.
+    repairable &= ~overview.suspected & ~np.isnan(clean)
     clean = np.where(repairable, clean, before)
     traits = overview.traits
     for i, name in enumerate(overview.dataset.names):

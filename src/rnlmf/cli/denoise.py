@@ -144,14 +144,20 @@ def _loaded(model_file: Path) -> Any:
 
 
 def off_the_model(table: CleanTable, model_file: Path, source: Path) -> list[str]:
-    """A warning, if much more is altered than in the data that the model was fitted to."""
+    """A warning, if much more is altered than in the data of the model, or if much lies elsewhere."""
     usual = float(read_header(model_file)["about"].get("altered", 0.0))
-    if table.altered <= max(OFF_THE_MODEL, 3 * usual):
+    reasons = []
+    if table.altered > max(OFF_THE_MODEL, 3 * usual):
+        reasons.append(
+            f"{percent(table.altered)} of its cells are altered (of the data it was fitted to, "
+            f"{percent(usual)})"
+        )
+    if table.elsewhere > OFF_THE_MODEL:
+        reasons.append(f"{percent(table.elsewhere)} of its cells are far from all it has learned")
+    if not reasons:
         return []
-    return [
-        f"{source} lies off the model {model_file}: {percent(table.altered)} of its cells are altered "
-        f"(of the data it was fitted to, {percent(usual)}). Fit anew: rnlmf denoise {source} -o OUT."
-    ]
+    remedy = f"Fit anew: rnlmf denoise {source} -o OUT."
+    return [f"{source} lies off the model {model_file}: {' and '.join(reasons)}. {remedy}"]
 
 
 def matched(dataset: Dataset, model: Any, model_file: Path) -> Dataset:
