@@ -61,7 +61,7 @@ class CleanTable:
     def left_alone(self) -> dict[str, str]:
         """Features in which the model changed nothing, for a reason that it gives."""
         names = self.overview.dataset.names
-        changed: Array = differing(self.values, self.overview.dataset.values).any(axis=0)
+        changed = np.asarray(differing(self.values, self.overview.dataset.values).any(axis=0))
         return {names[i]: why for i, why in self.repaired.left_alone.items() if not changed[i]}
 
     @property
