@@ -81,7 +81,7 @@ sphinx_gallery_conf = {
 def command_help() -> None:
     """Write what every command says of itself, for the page of the command line."""
     environment = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb"}
-    for name in ("", "denoise", "apply", "cluster", "info", "demo", "reproduce"):
+    for name in ("", "denoise", "detect", "apply", "cluster", "info", "demo", "reproduce"):
         words = [sys.executable, "-m", "rnlmf", *([name] if name else []), "--help"]
         result = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
         if result.returncode:

@@ -1,17 +1,24 @@
 """Code that the documentation shows but does not run."""
 
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from rnlmf import RNLMF, RNLMFClustering
+from rnlmf.cli.app import app
 from rnlmf.kernels import KERNELS
 from rnlmf.metrics import relative_rmse
 from rnlmf.penalties import CODE_PENALTIES, NOISE_PENALTIES
 
 ROOT = Path(__file__).parents[1]
+# So that the commands take no time.
+SMALL = ["--set", "n_components=10", "--set", "max_iter=10"]
 
 
 @pytest.fixture
@@ -71,6 +78,29 @@ def test_readme_names_what_exists():
         assert (ROOT / path).exists(), path
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
     assert set(re.findall(r"`?make ([a-z-]+)", text)) <= set(targets)
+
+
+def test_commands_of_the_readme_run_as_they_stand(tmp_path, monkeypatch):
+    commands = [
+        line.partition("#")[0].split()[1:]
+        for line in (ROOT / "README.md").read_text().splitlines()
+        if line.startswith("rnlmf ")
+    ]
+    assert len(commands) > 3
+    shutil.copytree(ROOT / "samples", tmp_path / "samples")
+    monkeypatch.chdir(tmp_path)
+    for words in commands:
+        result = CliRunner().invoke(
+            app, [*words, *(SMALL if words[0] in ("denoise", "detect") else [])]
+        )
+        assert result.exit_code == 0, result.output
+
+
+def test_samples_are_what_their_script_makes(tmp_path):
+    shutil.copy(ROOT / "samples" / "make.py", tmp_path)
+    subprocess.run([sys.executable, tmp_path / "make.py"], check=True)
+    for name in ("weather.csv", "next_week.csv"):
+        assert (tmp_path / name).read_bytes() == (ROOT / "samples" / name).read_bytes()
 
 
 @pytest.mark.parametrize("model", [RNLMF(4), RNLMFClustering(2, estimator=RNLMF(4))])

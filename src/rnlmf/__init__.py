@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rnlmf.cleaning.frame import Cleaned, clean
     from rnlmf.cluster import RNLMFClustering
     from rnlmf.compared.least_squares import LeastSquaresSubspaceClustering
     from rnlmf.compared.low_rank import LowRankSubspaceClustering
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "RNLMF": "estimators.rnlmf",
+    "Cleaned": "cleaning.frame",
     "Factorization": "estimators.factorization",
     "LeastSquaresSubspaceClustering": "compared.least_squares",
     "LowRankSubspaceClustering": "compared.low_rank",
@@ -37,6 +39,7 @@ _HOME = {
     "Selection": "model_selection.held_out",
     "SolverOptions": "fitting.settings",
     "SparseSubspaceClustering": "compared.sparse",
+    "clean": "cleaning.frame",
     "factorize": "estimators.factorization",
     "held_out_score": "model_selection.held_out",
     "load": "estimators.persistence",
@@ -46,6 +49,7 @@ _HOME = {
 
 __all__ = [
     "RNLMF",
+    "Cleaned",
     "Factorization",
     "LeastSquaresSubspaceClustering",
     "LowRankSubspaceClustering",
@@ -58,6 +62,7 @@ __all__ = [
     "Selection",
     "SolverOptions",
     "SparseSubspaceClustering",
+    "clean",
     "factorize",
     "held_out_score",
     "load",

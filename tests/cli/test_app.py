@@ -16,7 +16,7 @@ HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "matplotlib", "plotly
 def test_help_names_every_command_and_has_examples(run):
     result = run("--help")
     assert result.exit_code == 0
-    for command in ("denoise", "apply", "cluster", "info", "demo"):
+    for command in ("denoise", "detect", "apply", "cluster", "info", "demo"):
         assert command in result.stdout
         help_text = run(command, "--help").stdout
         assert f"rnlmf {command}" in help_text
@@ -58,7 +58,9 @@ def test_runs_as_a_module():
     words = [sys.executable, "-m", "rnlmf", "info", "nothing.csv"]
     result = subprocess.run(words, capture_output=True, text=True, check=False)
     assert result.returncode == 3
-    assert result.stderr.strip() == "error: nothing.csv: there is no such file or folder."
+    assert (
+        result.stderr.strip() == "error: nothing.csv: there is no such file or folder; check the name."
+    )
 
 
 def test_without_the_extra_it_says_what_to_install():

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,8 @@ def test_a_table_is_cleaned_with_names_and_dates_kept(run, table, seasons):
     errors = [relative_rmse(seasons / spread, frame[numbers] / spread) for frame in (before, after)]
     assert errors[1] < 0.75 * errors[0]
     assert "did not fit the structure" in result.stdout
-    assert "left alone: date (text), remark (text)" in result.stderr
+    assert re.search("date +dates +left alone: dates", result.stderr)
+    assert re.search("remark +text +left alone: text", result.stderr)
     assert sorted(os.listdir()) == ["clean.csv", "noisy.csv"]
 
 
@@ -54,7 +56,7 @@ def test_json_and_quiet(run, table):
     assert facts["untouched_columns"] == ["date", "remark"]
     assert 40 <= facts["n_large_changes"] <= 200
     assert facts["worst_samples"][0]["sample"].startswith("2024-")
-    quiet = run("denoise", table, "-o", "clean.csv", "--quiet")
+    quiet = run("denoise", table, "-o", "clean.csv", "--quiet", "--overwrite", *words[2:])
     assert quiet.exit_code == 0
     assert quiet.output == ""
 
@@ -145,10 +147,12 @@ def test_never_over_the_input_unless_asked(run, table):
 
 BAD = {
     "cut.csv": ("a,b,c\n1,2,3\n4,5,6\n7,8", "line 4 has 2 fields"),
-    "semicolons.csv": ("a;b\n1;2\n3;4\n", "--delimiter ';'"),
-    "mixed.csv": ("a,b\n1,2\n3,4\nx,5\n6,7\n", "column 'a' mixes numbers and text: 'x' in line 4"),
+    "codes.csv": (
+        "a,b\n01,7\n02,7\n03,7\n04,7\n",
+        "no column to clean: 'a' (numbers with leading zeros",
+    ),
     "words.csv": ("a,b\nx,y\nz,w\n", "no numeric column"),
-    "short.csv": ("a,b\n1,2\n", "has 1 sample"),
+    "short.csv": ("a,b\n1.5,2\n", "has 1 sample"),
     "empty.npy": ("", "the file is empty"),
     "wrong.npz": ("hello", "is not a NumPy archive, or cut off"),
     "walk.amc": (":DEGREES\n1\nroot 1 2\n2\nroot 1\n", "line 5"),

@@ -7,7 +7,7 @@ def test_data(run, table):
     result = run("info", table)
     assert result.exit_code == 0
     assert "n samples: 240" in result.stdout
-    assert "left alone: date text, remark text" in result.stdout
+    assert "left alone: date dates, remark text" in result.stdout
     facts = json.loads(run("info", table, "--json").stdout)
     assert facts["feature_names"] == [f"q{i}" for i in range(8)]
     assert facts["n_missing"] == 0

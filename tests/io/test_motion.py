@@ -31,15 +31,27 @@ def test_frames_and_channels(walk, tmp_path):
     io.write(dataset, dataset.values + 1.0, tmp_path / "out.amc")
     again = io.read(tmp_path / "out.amc")
     np.testing.assert_array_equal(again.values, dataset.values + 1.0)
-    assert again.source.header == dataset.source.header
+    assert again.source.motion.header == dataset.source.motion.header
 
 
 def test_as_a_table(walk, tmp_path):
     dataset = io.read(walk)
     io.write(dataset, dataset.values, tmp_path / "out.csv")
-    table = io.read(tmp_path / "out.csv", skip=("sample",))
-    assert table.names == dataset.names
-    np.testing.assert_array_equal(table.values, dataset.values)
+    table = io.read(tmp_path / "out.csv")
+    assert table.names == ["sample", *dataset.names]
+    np.testing.assert_array_equal(table.values[:, 1:], dataset.values)
+
+
+def test_what_did_not_change_stays_letter_by_letter(tmp_path):
+    text = AMC.replace("\n", "\r\n").replace("head 1.5 2.5 3.5", "head 1.50  +2.5\t3.5E0")
+    (tmp_path / "walk.amc").write_bytes(text.encode())
+    dataset = io.read(tmp_path / "walk.amc")
+    values = dataset.values.copy()
+    io.write(dataset, values, tmp_path / "same.amc")
+    assert (tmp_path / "same.amc").read_bytes() == text.encode()
+    values[0, 7] = 7.25
+    io.write(dataset, values, tmp_path / "out.amc")
+    assert (tmp_path / "out.amc").read_bytes() == text.replace("+2.5", "7.25").encode()
 
 
 def test_a_file_that_was_cut_off(walk):

@@ -14,6 +14,11 @@ OPTIONS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
+CHANGES = [
+    (4, "q0", "900", "1.5", 0.99, "repaired"),
+    (17, "q1", "", "2,5", float("nan"), "filled"),
+    (9, "q2", "</script>", "3.5", 1.0, "repaired"),
+]
 HOSTILE = "</script><script>document.title='owned'</script>"
 
 
@@ -49,7 +54,14 @@ def reports(tmp_path_factory, curved):
     table = model.fit(frame)
     cleaned = table.denoise(frame).to_numpy()
     write_report(
-        folder / "table.html", table, gaps, clean=cleaned, untouched={"site": "text"}, title="A table"
+        folder / "table.html",
+        table,
+        gaps,
+        clean=cleaned,
+        untouched={"site": "text"},
+        changes=CHANGES,
+        columns=(["column", "kind"], [["q0", "measurement"], [HOSTILE, "text"]]),
+        title="A table",
     )
     centers = np.repeat(5 * np.eye(12)[:3], 50, axis=0)
     groups = corrupt_entries(centers + 0.3 * np.random.default_rng(0).normal(size=(150, 12)), 0.02)

@@ -95,6 +95,34 @@ def test_tabs_by_keyboard(look):
             assert page.locator(f"#panel-{expected}").is_visible()
 
 
+def test_changes_can_be_sorted_found_and_downloaded(look):
+    with look("table") as page:
+        page.click("#tab-changes")
+
+        def rows():
+            return [text.split("\t")[0] for text in page.locator("#changes tbody tr").all_inner_texts()]
+
+        assert rows()[0] == "10"
+        page.click("#changes th:nth-child(1) .sort")
+        assert rows() == ["5", "10", "18"]
+        page.click("#changes th:nth-child(1) .sort")
+        assert rows() == ["18", "10", "5"]
+        page.fill("#filter", "filled")
+        assert rows() == ["18"]
+        with page.expect_download() as download:
+            page.click("#download")
+        lines = download.value.path().read_text().splitlines()
+        assert lines[0] == "row,column,before,after,probability,kind"
+        assert '18,q1,,"2,5",,filled' in lines
+
+
+def test_charts_cannot_be_uploaded(look):
+    with look("table") as page:
+        page.wait_for_selector("#series .modebar-btn")
+        titles = page.locator("#series .modebar-btn").evaluate_all("b => b.map(x => x.dataset.title)")
+        assert not any("hare" in title or "loud" in title for title in titles)
+
+
 def test_image_sliders(look):
     with look("images") as page:
         first = page.locator(".viewer img.before").first.get_attribute("src")

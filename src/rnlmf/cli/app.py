@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rnlmf.cli import options as o
+from rnlmf.cli import settings as s
 from rnlmf.cli.console import EXIT_CODES, Terminal, command
 from rnlmf.cli.reproduce import reproduce
 
@@ -21,14 +21,6 @@ app = typer.Typer(
     epilog=EXIT_CODES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class NoiseKind(StrEnum):
-    """What is wrong with the data."""
-
-    ENTRIES = "entries"
-    SAMPLES = "samples"
-    DENSE = "dense"
 
 
 def _version(wanted: bool) -> None:
@@ -51,7 +43,7 @@ def options(
 
     Clean a table, and see what was done:
 
-      rnlmf denoise noisy.csv -o clean.csv --report report.html
+      rnlmf denoise noisy.csv -o clean.csv --changes changes.csv --report report.html
 
     Keep the model, and treat tomorrow's data the same way:
 
@@ -68,36 +60,43 @@ def options(
 @command
 def denoise(
     input: o.Input,
-    output: o.Output,
-    model: o.ModelOut = None,
+    output: o.Output = None,
+    changes: o.ChangesOut = None,
     report: o.Report = None,
-    noise: Annotated[
-        NoiseKind,
-        typer.Option(
-            help="Wrong are single entries, whole samples, or everything a little.",
-            rich_help_panel=o.FITTING,
-        ),
-    ] = NoiseKind.ENTRIES,
+    model: o.ModelOut = None,
+    dry_run: o.DryRun = False,
+    include: o.Include = None,
+    skip: o.Skip = None,
+    missing: o.Missing = None,
+    guess: o.Guess = False,
+    limits: o.Limits = None,
+    noise: o.Noise = o.NoiseKind.ENTRIES,
+    sequence: o.Sequence = o.SequenceKind.AUTO,
+    fast: o.Fast = False,
     scale: o.Scale = None,
     settings: o.Assignments = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
-    skip: o.Skip = None,
     delimiter: o.Delimiter = None,
-    decimal: o.Decimal = ".",
+    decimal: o.Decimal = None,
+    encoding: o.Encoding = None,
     key: o.Key = None,
     transpose: o.Transpose = False,
     image_shape: o.ImageShape = None,
     overwrite: o.Overwrite = False,
     full_precision: o.FullPrecision = False,
+    strict: o.Strict = False,
     quiet: o.Quiet = False,
     as_json: o.AsJson = False,
 ) -> None:
     """Learn the structure of a data set and remove what does not fit it.
 
+    Identifiers, dates, codes, ratings and text are left alone.
+
     [bold]Examples[/bold]
 
-      rnlmf denoise noisy.csv -o clean.csv --report report.html
+      rnlmf denoise noisy.csv -o clean.csv --changes changes.csv --report report.html
+      rnlmf denoise noisy.csv --dry-run --missing -200 --limits humidity=0:100
       rnlmf denoise frames/ -o clean-frames/
       rnlmf denoise walk.amc -o walk-clean.amc --model walk.safetensors
       rnlmf denoise sensors.parquet -o clean.parquet --skip station --noise samples
@@ -105,11 +104,86 @@ def denoise(
     """
     from rnlmf.cli.denoise import denoise_file
 
+    writing = s.Writing.of(
+        output,
+        dry_run,
+        model=model,
+        report=report,
+        changes=changes,
+        overwrite=overwrite,
+        full_precision=full_precision,
+        strict=strict,
+    )
     denoise_file(
         input,
-        o.Reading.of(skip, delimiter, decimal, key, transpose, image_shape),
-        o.Fitting(noise.value, scale, tuple(settings or ()), seed, jobs),
-        o.Writing(output, model, report, overwrite, full_precision),
+        s.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape),
+        s.choice(include, skip, missing, guess, limits, sequence),
+        s.Fitting(noise.value, scale, tuple(settings or ()), seed, jobs, fast),
+        writing,
+        Terminal(quiet, as_json, words_aside=writing.to_standard_output),
+    )
+
+
+@app.command(epilog=EXIT_CODES)
+@command
+def detect(
+    input: o.Input,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE.csv",
+            help="List the wrong cells: row, column, value, probability, kind.",
+        ),
+    ] = None,
+    scores: Annotated[
+        Path | None,
+        typer.Option(
+            "--scores",
+            metavar="FILE.csv",
+            help="Write for every cell how probable it is that it is wrong.",
+        ),
+    ] = None,
+    report: o.Report = None,
+    include: o.Include = None,
+    skip: o.Skip = None,
+    missing: o.Missing = None,
+    guess: o.Guess = False,
+    limits: o.Limits = None,
+    noise: o.Noise = o.NoiseKind.ENTRIES,
+    sequence: o.Sequence = o.SequenceKind.AUTO,
+    fast: o.Fast = False,
+    scale: o.Scale = None,
+    settings: o.Assignments = None,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    delimiter: o.Delimiter = None,
+    decimal: o.Decimal = None,
+    encoding: o.Encoding = None,
+    key: o.Key = None,
+    transpose: o.Transpose = False,
+    image_shape: o.ImageShape = None,
+    overwrite: o.Overwrite = False,
+    strict: o.Strict = False,
+    quiet: o.Quiet = False,
+    as_json: o.AsJson = False,
+) -> None:
+    """Say which cells are wrong, and change nothing.
+
+    [bold]Examples[/bold]
+
+      rnlmf detect noisy.csv
+      rnlmf detect noisy.csv -o wrong.csv --scores scores.csv
+    """
+    from rnlmf.cli.denoise import detect_file
+
+    detect_file(
+        input,
+        s.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape),
+        s.choice(include, skip, missing, guess, limits, sequence),
+        s.Fitting(noise.value, scale, tuple(settings or ()), seed, jobs, fast),
+        s.Writing(output, report=report, scores=scores, overwrite=overwrite, strict=strict),
         Terminal(quiet, as_json),
     )
 
@@ -121,23 +195,29 @@ def apply(
         Path, typer.Argument(metavar="MODEL", help="Saved by --model.", show_default=False)
     ],
     input: o.Input,
-    output: o.Output,
+    output: o.Output = None,
+    changes: o.ChangesOut = None,
     report: o.Report = None,
+    dry_run: o.DryRun = False,
+    missing: o.Missing = None,
+    guess: o.Guess = False,
+    limits: o.Limits = None,
     jobs: o.Jobs = None,
-    skip: o.Skip = None,
     delimiter: o.Delimiter = None,
-    decimal: o.Decimal = ".",
+    decimal: o.Decimal = None,
+    encoding: o.Encoding = None,
     key: o.Key = None,
     transpose: o.Transpose = False,
     image_shape: o.ImageShape = None,
     overwrite: o.Overwrite = False,
     full_precision: o.FullPrecision = False,
+    strict: o.Strict = False,
     quiet: o.Quiet = False,
     as_json: o.AsJson = False,
 ) -> None:
     """Clean new samples with a saved model, each on its own.
 
-    The columns of a table are found by their names, in any order.
+    The columns of a table are found by their names, in any order; others are left alone.
 
     [bold]Example[/bold]
 
@@ -145,13 +225,23 @@ def apply(
     """
     from rnlmf.cli.denoise import apply_model
 
+    writing = s.Writing.of(
+        output,
+        dry_run,
+        report=report,
+        changes=changes,
+        overwrite=overwrite,
+        full_precision=full_precision,
+        strict=strict,
+    )
     apply_model(
         model,
         input,
-        o.Reading.of(skip, delimiter, decimal, key, transpose, image_shape),
+        s.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape),
+        s.choice(missing=missing, guess=guess, limits=limits),
         jobs,
-        o.Writing(output, None, report, overwrite, full_precision),
-        Terminal(quiet, as_json),
+        writing,
+        Terminal(quiet, as_json, words_aside=writing.to_standard_output),
     )
 
 
@@ -179,9 +269,13 @@ def cluster(
     settings: o.Assignments = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
+    include: o.Include = None,
     skip: o.Skip = None,
+    missing: o.Missing = None,
+    guess: o.Guess = False,
     delimiter: o.Delimiter = None,
-    decimal: o.Decimal = ".",
+    decimal: o.Decimal = None,
+    encoding: o.Encoding = None,
     key: o.Key = None,
     transpose: o.Transpose = False,
     image_shape: o.ImageShape = None,
@@ -203,8 +297,9 @@ def cluster(
         n_clusters,
         output,
         report,
-        o.Reading.of(skip, delimiter, decimal, key, transpose, image_shape),
-        o.Fitting("entries", scale, tuple(settings or ()), seed, jobs),
+        s.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape),
+        s.choice(include, skip, missing, guess),
+        s.Fitting("entries", scale, tuple(settings or ()), seed, jobs),
         overwrite,
         Terminal(quiet, as_json),
     )
@@ -214,9 +309,13 @@ def cluster(
 @command
 def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Data or a model.", show_default=False)],
+    include: o.Include = None,
     skip: o.Skip = None,
+    missing: o.Missing = None,
+    guess: o.Guess = False,
     delimiter: o.Delimiter = None,
-    decimal: o.Decimal = ".",
+    decimal: o.Decimal = None,
+    encoding: o.Encoding = None,
     key: o.Key = None,
     transpose: o.Transpose = False,
     image_shape: o.ImageShape = None,
@@ -231,8 +330,8 @@ def info(
     """
     from rnlmf.cli.info import describe
 
-    reading = o.Reading.of(skip, delimiter, decimal, key, transpose, image_shape)
-    describe(file, reading, Terminal(False, as_json))
+    reading = s.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape)
+    describe(file, reading, s.choice(include, skip, missing, guess), Terminal(False, as_json))
 
 
 @app.command(epilog=EXIT_CODES)

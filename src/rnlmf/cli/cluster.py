@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from rnlmf import RNLMF, RNLMFClustering
+from rnlmf.cleaning import ColumnChoice, clean_table, repaired_by
+from rnlmf.cleaning.page import write_page
 from rnlmf.cli.console import Terminal
-from rnlmf.cli.fitting import clean_and_findings, fit, tell_untouched, write_page
-from rnlmf.cli.options import Fitting, Reading, parameters
+from rnlmf.cli.fitting import fitting_errors, seen
+from rnlmf.cli.settings import Fitting, Reading, parameters
 from rnlmf.cluster import default_estimator
-from rnlmf.io import FileError, outputs, read
-from rnlmf.io.dataset import check_parent
+from rnlmf.io import FileError, check_new, outputs
+from rnlmf.io.dataset import check_parent, with_names
 from rnlmf.io.tables import write_labels
 from rnlmf.report.findings import count
 
@@ -32,6 +35,7 @@ def cluster_file(
     target: Path | None,
     report: Path | None,
     reading: Reading,
+    choice: ColumnChoice,
     fitting: Fitting,
     overwrite: bool,
     terminal: Terminal,
@@ -39,32 +43,36 @@ def cluster_file(
     """Cluster the samples of a file, and write or print which is where."""
     own, inner = _parameters(fitting.settings)
     _check(source, target, report, overwrite)
-    with terminal.spinner(f"reading {source}"):
-        dataset = read(source, **asdict(reading))
-    tell_untouched(dataset, terminal)
-    usual = {"n_jobs": fitting.jobs, "feature_scale": fitting.feature_scale(dataset)}
-    estimator = default_estimator(*dataset.values.shape, **{**usual, **inner})
+    overview = seen(source, reading, choice, terminal)
+    dataset = overview.dataset
+    scale = "robust" if fitting.scales(dataset) else None
+    estimator: Any = default_estimator(
+        *dataset.values.shape, **{"n_jobs": fitting.jobs, "feature_scale": scale, **inner}
+    )
     model = RNLMFClustering(
         n_clusters, estimator=estimator, **own, random_state=fitting.seed, n_jobs=fitting.jobs
     )
-    with terminal.spinner("clustering"):
-        fit(model, dataset)
+    values: Any = overview.working
+    if dataset.named:
+        values = with_names(values, dataset.names)
+    with terminal.spinner("clustering"), fitting_errors(source), warnings.catch_warnings():
+        # Said in words.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(values)
     sentences = in_words(model)
     with terminal.spinner("writing"), outputs() as files:
         if target is not None:
             write_labels(dataset, model.labels_, files.path(target))
         if report is not None:
-            clean, findings = clean_and_findings(model, dataset)
+            with fitting_errors(source):
+                table = clean_table(overview, lambda values: repaired_by(model, values))
             write_page(
                 files.path(report),
-                model,
-                dataset,
-                clean,
-                findings,
+                table,
+                f"Clusters of {dataset.path.name}",
                 labels=model.labels_,
                 embedding=model.embedding_,
                 remarks=sentences,
-                title=f"Clusters of {dataset.path.name}",
             )
     written = {"output": target, "report": report}
     paths = {name: str(path) for name, path in written.items() if path is not None}
@@ -110,7 +118,6 @@ def _check(source: Path, target: Path | None, report: Path | None, overwrite: bo
         if path is None:
             continue
         check_parent(path)
-        if path.exists() and source.exists() and path.samefile(source) and not overwrite:
-            raise FileError(path, "is the input; pass --overwrite to replace it.")
+        check_new(path, source, overwrite=overwrite)
     if target is not None and target.suffix.lower() not in LABEL_FORMATS:
-        raise FileError(target, f"clusters are written as {', '.join(LABEL_FORMATS)}.")
+        raise FileError(target, f"clusters are written as {', '.join(LABEL_FORMATS)}; name it so.")

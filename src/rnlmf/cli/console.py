@@ -21,9 +21,13 @@ from rich.progress import (
 )
 
 BAD_FILE = 3
+PROMISES_LITTLE = 4
 INTERRUPTED = 130
 
-EXIT_CODES = "Exit codes: 0 done, 2 wrong usage, 3 a file cannot be used, 130 interrupted."
+EXIT_CODES = (
+    "Exit codes: 0 done, 2 wrong usage, 3 a file cannot be used, 4 the result promises little (with "
+    "--strict), 130 interrupted."
+)
 
 errors = Console(stderr=True)
 answers = Console()
@@ -77,9 +81,11 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 class Terminal:
     """What a command prints besides its errors."""
 
-    def __init__(self, quiet: bool, as_json: bool) -> None:
+    def __init__(self, quiet: bool, as_json: bool, *, words_aside: bool = False) -> None:
         self.quiet = quiet
         self.as_json = as_json
+        # Standard output is for data.
+        self.words_aside = words_aside
 
     @contextmanager
     def fit_progress(self) -> Iterator[Callable[[Any], None] | None]:
@@ -127,10 +133,27 @@ class Terminal:
         if not self.quiet:
             errors.print(f"[dim]{_plain(text)}[/dim]", soft_wrap=True, highlight=False)
 
+    def table(self, heads: list[str], rows: list[list[str]]) -> None:
+        """A table on standard error."""
+        if not self.quiet:
+            errors.print(_table(heads, rows))
+
     def answer(self, sentences: list[str], facts: dict[str, Any]) -> None:
         """The result on standard output: sentences, or the same as JSON."""
         if self.as_json:
-            typer.echo(json.dumps(_finite(facts), indent=2, allow_nan=False))
+            text = json.dumps(_finite(facts), indent=2, allow_nan=False)
+            typer.echo(text, err=self.words_aside)
         elif not self.quiet:
+            console = errors if self.words_aside else answers
             for sentence in sentences:
-                answers.print(_plain(sentence), soft_wrap=not answers.is_terminal, highlight=False)
+                console.print(_plain(sentence), soft_wrap=not console.is_terminal, highlight=False)
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> Any:
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    table = Table(*heads, box=SIMPLE, pad_edge=False, header_style="dim")
+    for row in rows:
+        table.add_row(*map(_plain, row))
+    return table

@@ -18,6 +18,7 @@ from rnlmf.datasets import (
     salt_and_pepper,
 )
 from rnlmf.io import outputs
+from rnlmf.io.dataset import need
 from rnlmf.metrics import relative_rmse
 from rnlmf.report import write_report
 from rnlmf.typing import Array
@@ -84,6 +85,8 @@ def draw(examples: dict[str, tuple[Array, Array, Array]], path: Path) -> None:
 
 def main(folder: Path) -> None:
     """Run the demo and say where picture and report are."""
+    for library in ("matplotlib", "plotly", "jinja2"):
+        need(library, "demo", "The demo")
     folder.mkdir(parents=True, exist_ok=True)
     print("Relative error (%) against the truth, which only this table has seen.")
     print("RNLMF: no parameter given, it chooses from the noisy data.")

@@ -1,66 +1,162 @@
-"""``rnlmf denoise`` and ``rnlmf apply``."""
+"""``rnlmf denoise``, ``rnlmf detect`` and ``rnlmf apply``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from rnlmf import RNLMF, load, save
-from rnlmf.cli.console import Terminal
-from rnlmf.cli.fitting import clean_and_findings, fit, tell_untouched, write_page
-from rnlmf.cli.options import Fitting, Reading, Writing, parameters
+from rnlmf.cleaning import (
+    CleanTable,
+    ColumnChoice,
+    Overview,
+    Repaired,
+    RepairOptions,
+    clean_table,
+    in_sentences,
+    look,
+    repair_table,
+    repaired_by,
+)
+from rnlmf.cleaning.page import write_page
+from rnlmf.cleaning.table import OFF_THE_MODEL
+from rnlmf.cli.console import PROMISES_LITTLE, Terminal
+from rnlmf.cli.fitting import fitting_errors, seen, show_overview
+from rnlmf.cli.found import found_in_words, write_found, write_scores
+from rnlmf.cli.settings import Fitting, Reading, Writing, parameters
+from rnlmf.estimators.persistence import read_header
 from rnlmf.io import Dataset, FileError, outputs, read, write
 from rnlmf.io.dataset import MOTION
-from rnlmf.report.findings import in_words
+from rnlmf.report.findings import percent
 
-# Wrong entries are what the estimator is made for by default.
-PENALTIES = {"entries": {}, "samples": {"noise_penalty": "l21"}, "dense": {"noise_penalty": "l2"}}
 # Set by options of their own, or by the command itself.
-RESERVED = ("callback", "random_state", "n_jobs", "noise_penalty")
+RESERVED = ("callback", "random_state", "n_jobs", "noise_penalty", "sequence")
 
 
 def denoise_file(
-    source: Path, reading: Reading, fitting: Fitting, writing: Writing, terminal: Terminal
+    source: Path,
+    reading: Reading,
+    choice: ColumnChoice,
+    fitting: Fitting,
+    writing: Writing,
+    terminal: Terminal,
 ) -> None:
     """Fit a model to a file, and write the file without its noise."""
+    table = _fitted(source, reading, choice, fitting, writing, terminal)
+    _write(table, writing, terminal)
+    sentences = in_sentences(table)
+    _answer(table, sentences, writing, terminal)
+    _end(table.doubts(), writing)
+
+
+def detect_file(
+    source: Path,
+    reading: Reading,
+    choice: ColumnChoice,
+    fitting: Fitting,
+    writing: Writing,
+    terminal: Terminal,
+) -> None:
+    """Fit a model to a file, and say which cells are wrong; the file stays what it is."""
+    target = writing.output
+    if target is not None and target.suffix.lower() != ".csv":
+        raise FileError(target, "the list of cells is written as .csv; name it so.")
+    table = _fitted(source, reading, choice, fitting, writing, terminal)
+    with terminal.spinner("writing"), outputs() as files:
+        if target is not None:
+            write_found(table.changes, files.path(target))
+        _write_files(table, writing, files)
+    _answer(table, [*in_sentences(table), *found_in_words(table)], writing, terminal)
+    _end(table.doubts(), writing)
+
+
+def _fitted(
+    source: Path,
+    reading: Reading,
+    choice: ColumnChoice,
+    fitting: Fitting,
+    writing: Writing,
+    terminal: Terminal,
+) -> CleanTable:
     allowed = [name for name in RNLMF._get_param_names() if name not in RESERVED]
     chosen = parameters(fitting.settings, allowed)
     writing.check(source)
-    with terminal.spinner(f"reading {source}"):
-        dataset = read(source, **asdict(reading))
-    tell_untouched(dataset, terminal)
+    overview = seen(source, reading, choice, terminal)
+    dataset = overview.dataset
     with terminal.fit_progress() as callback:
-        model = RNLMF(
-            **{"feature_scale": fitting.feature_scale(dataset), **chosen},
-            **PENALTIES[fitting.noise],
+        options = RepairOptions(
+            noise=fitting.noise,
+            scale=fitting.scales(dataset),
+            sequence=overview.sequence,
+            fast=fitting.fast,
+            settings=chosen,
             random_state=fitting.seed,
             n_jobs=fitting.jobs,
             callback=callback,
+            named=dataset.named,
         )
-        fit(model, dataset)
-    _finish(model, dataset, writing, terminal)
+        return _cleaned(overview, lambda values: repair_table(values, dataset.names, options), writing)
 
 
 def apply_model(
     model_file: Path,
     source: Path,
     reading: Reading,
+    choice: ColumnChoice,
     jobs: int | None,
     writing: Writing,
     terminal: Terminal,
 ) -> None:
     """Write a file without its noise, by a model that was fitted before."""
-    model = load(model_file)
+    model = _loaded(model_file)
     if not hasattr(model, "denoise"):
-        raise FileError(model_file, f"is a {type(model).__name__}, which does not treat new samples.")
+        raise FileError(
+            model_file,
+            f"is a {type(model).__name__}, which does not treat new samples: pass a model that rnlmf "
+            "denoise saved.",
+        )
     writing.check(source)
     with terminal.spinner(f"reading {source}"):
         dataset = matched(read(source, **asdict(reading)), model, model_file)
-    tell_untouched(dataset, terminal)
+        overview = look(dataset, choice, chosen_already=True)
+    show_overview(overview, terminal)
     inner = getattr(model, "estimator_", model)
     inner.n_jobs = jobs
-    _finish(model, dataset, writing, terminal)
+    with terminal.spinner("cleaning"):
+        table = _cleaned(overview, lambda values: repaired_by(model, values), writing)
+    off = off_the_model(table, model_file, source)
+    _write(table, writing, terminal)
+    _answer(table, [*off, *in_sentences(table)], writing, terminal)
+    _end(off, writing)
+
+
+def _loaded(model_file: Path) -> Any:
+    try:
+        return load(model_file)
+    except FileError as error:
+        remedy = "Save it again with rnlmf denoise --model."
+        raise FileError(model_file, f"{error.message} {remedy}") from error
+
+
+def off_the_model(table: CleanTable, model_file: Path, source: Path) -> list[str]:
+    """A warning, if much more is altered than in the data of the model, or if much lies elsewhere."""
+    usual = float(read_header(model_file)["about"].get("altered", 0.0))
+    reasons = []
+    if table.altered > max(OFF_THE_MODEL, 3 * usual):
+        reasons.append(
+            f"{percent(table.altered)} of its cells are altered (of the data it was fitted to, "
+            f"{percent(usual)})"
+        )
+    if table.elsewhere > OFF_THE_MODEL:
+        reasons.append(f"{percent(table.elsewhere)} of its cells are far from all it has learned")
+    if not reasons:
+        return []
+    remedy = f"Fit anew: rnlmf denoise {source} -o OUT."
+    return [f"{source} lies off the model {model_file}: {' and '.join(reasons)}. {remedy}"]
 
 
 def matched(dataset: Dataset, model: Any, model_file: Path) -> Dataset:
@@ -71,48 +167,78 @@ def matched(dataset: Dataset, model: Any, model_file: Path) -> Dataset:
         if dataset.values.shape[1] != width:
             raise FileError(
                 dataset.path,
-                f"has {dataset.values.shape[1]} features, but the model {model_file} has {width}.",
+                f"has {dataset.values.shape[1]} features, but the model {model_file} has {width}: pass "
+                "data of the kind it was fitted to.",
             )
         return dataset
     missing = [name for name in wanted if name not in dataset.names]
+    if missing and missing[0] in dataset.untouched:
+        reason = dataset.untouched[missing[0]]
+        raise FileError(
+            dataset.path,
+            f"column {missing[0]!r} has {reason}, but the model {model_file} needs numbers: mend it, "
+            "or fit anew.",
+        )
     if missing:
         raise FileError(
             dataset.path,
             f"has no column {missing[0]!r}, which the model {model_file} needs ({len(missing)} of "
-            f"{width} are missing).",
+            f"{width} are missing): name it so, or fit anew.",
         )
     if dataset.kind == MOTION and list(wanted) != dataset.names:
         raise FileError(
-            dataset.path, f"has other bones than the model {model_file}, or in another order."
+            dataset.path,
+            f"has other bones than the model {model_file}, or in another order: fit anew.",
         )
     return dataset.selected([str(name) for name in wanted], "not in the model")
 
 
-def _finish(model: Any, dataset: Dataset, writing: Writing, terminal: Terminal) -> None:
-    """Clean, write everything, and say what was found."""
-    with terminal.spinner("cleaning"):
-        clean, findings = clean_and_findings(model, dataset)
+def _cleaned(overview: Overview, repair: Callable[..., Repaired], writing: Writing) -> CleanTable:
+    with fitting_errors(overview.dataset.path):
+        return clean_table(overview, repair, full_precision=writing.full_precision)
+
+
+def _write(table: CleanTable, writing: Writing, terminal: Terminal) -> None:
+    """Everything that was asked for."""
+    dataset, target = table.overview.dataset, writing.output
+    precision = writing.full_precision
     with terminal.spinner("writing"), outputs() as files:
-        write(
-            dataset,
-            clean,
-            files.path(writing.output),
-            like=writing.output,
-            full_precision=writing.full_precision,
-        )
-        if writing.model is not None:
-            about = {"source": dataset.path.name, "kind": dataset.kind}
-            save(model, files.path(writing.model), about=about)
-        if writing.report is not None:
-            title = f"What rnlmf did to {dataset.path.name}"
-            write_page(files.path(writing.report), model, dataset, clean, findings, title=title)
-    written = {"output": writing.output, "model": writing.model, "report": writing.report}
-    paths = {name: str(path) for name, path in written.items() if path is not None}
+        if target is not None and not writing.to_standard_output:
+            write(dataset, table.values, files.path(target), like=target, full_precision=precision)
+        _write_files(table, writing, files)
+    if target is not None and writing.to_standard_output:
+        write(dataset, table.values, target, full_precision=precision)
+
+
+def _write_files(table: CleanTable, writing: Writing, files: Any) -> None:
+    dataset = table.overview.dataset
+    if writing.model is not None:
+        about = {"source": dataset.path.name, "kind": dataset.kind, "altered": table.altered}
+        save(table.model, files.path(writing.model), about=about)
+    if writing.changes is not None:
+        table.changes.write(files.path(writing.changes))
+    if writing.scores is not None:
+        write_scores(table, files.path(writing.scores))
+    if writing.report is not None:
+        title = f"What rnlmf did to {dataset.path.name}"
+        write_page(files.path(writing.report), table, title)
+
+
+def _answer(table: CleanTable, sentences: list[str], writing: Writing, terminal: Terminal) -> None:
+    dataset, paths = table.overview.dataset, writing.paths()
     facts = {
-        **findings.as_dict(dataset.names, dataset.sample_names),
-        "untouched_columns": list(dataset.untouched),
+        **table.findings.as_dict(dataset.names, dataset.sample_names),
+        "changes": table.changes.counts() if dataset.kind == "table" else None,
+        "doubts": table.doubts(),
+        "questions": list(table.overview.questions),
+        "rows_in_order_of_time": table.overview.timed,
+        "sequence": table.overview.sequence,
+        "untouched_columns": list(table.untouched),
         **paths,
     }
-    feature = "feature" if dataset.image_shape is None else "pixel"
-    sentences = in_words(findings, dataset.names, dataset.sample_names, feature)
     terminal.answer([*sentences, *(f"{name}: {path}" for name, path in paths.items())], facts)
+
+
+def _end(doubts: list[str], writing: Writing) -> None:
+    if doubts and writing.strict:
+        raise typer.Exit(PROMISES_LITTLE)

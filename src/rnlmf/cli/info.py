@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from rnlmf.cleaning import ColumnChoice, look
+from rnlmf.cleaning.page import overview_table
 from rnlmf.cli.console import Terminal
-from rnlmf.cli.options import Reading
+from rnlmf.cli.settings import Reading
 from rnlmf.io import read
 
 SHOWN_NAMES = 12
 
 
-def describe(file: Path, reading: Reading, terminal: Terminal) -> None:
+def describe(file: Path, reading: Reading, choice: ColumnChoice, terminal: Terminal) -> None:
     """Say what is in a data file or a model."""
-    facts = _model(file) if file.suffix.lower() == ".safetensors" else _data(file, reading)
+    is_model = file.suffix.lower() == ".safetensors"
+    facts = _model(file) if is_model else _data(file, reading, choice, terminal)
     terminal.answer(
         [f"{key.replace('_', ' ')}: {_shown(value)}" for key, value in facts.items()], facts
     )
@@ -57,12 +60,16 @@ def _model(file: Path) -> dict[str, Any]:
     return facts | {f"fitted_on_{key}": value for key, value in header["about"].items()}
 
 
-def _data(file: Path, reading: Reading) -> dict[str, Any]:
-    dataset = read(file, **asdict(reading))
+def _data(file: Path, reading: Reading, choice: ColumnChoice, terminal: Terminal) -> dict[str, Any]:
+    overview = look(read(file, **asdict(reading)), choice)
+    if overview.columns and not terminal.as_json:
+        terminal.table(*overview_table(overview.columns))
+    dataset = overview.dataset
     values = dataset.values
     return {
         "file": str(file),
         "kind": dataset.kind,
+        "read_as": list(dataset.notes) or ["as usual"],
         "n_samples": len(values),
         "n_features": values.shape[1],
         "sample_shape": list(dataset.sample_shape),
@@ -71,4 +78,7 @@ def _data(file: Path, reading: Reading) -> dict[str, Any]:
         "largest_value": float(np.nanmax(values)),
         "feature_names": dataset.names,
         "left_alone": dataset.untouched,
+        "rows_in_order_of_time": overview.timed,
+        "questions": list(overview.questions) or ["none"],
+        **({"columns": [column.as_dict() for column in overview.columns]} if terminal.as_json else {}),
     }

@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
-import json
-import os
-from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from rnlmf.io import Dataset
+READING, COLUMNS, FITTING, WRITING = "Reading", "Columns", "Fitting", "Writing"
 
-READING, FITTING, WRITING = "Reading", "Fitting", "Writing"
+
+class NoiseKind(StrEnum):
+    """What is wrong with the data."""
+
+    ENTRIES = "entries"
+    SAMPLES = "samples"
+    DENSE = "dense"
+
+
+class SequenceKind(StrEnum):
+    """Whether rows follow one another in time."""
+
+    AUTO = "auto"
+    YES = "yes"
+    NO = "no"
+
 
 Input = Annotated[
     Path,
     typer.Argument(
         metavar="IN",
-        help=".csv, .tsv, .parquet, .npy, .npz, .mat, .amc, multi-page .tiff, or a folder of images.",
+        help=".csv, .tsv, .jsonl, .xlsx, .parquet, .feather, .npy, .npz, .mat, .amc, multi-page .tiff, "
+        "any of them in .gz or .zip, a folder of images, or - for standard input.",
         show_default=False,
     ),
 ]
 Output = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         "--output",
         "-o",
         metavar="OUT",
-        help="Where to write; the same or another format. A name without suffix is a folder of images.",
+        help="Where to write; the same or another format. A name without suffix is a folder of images, "
+        "- is standard output.",
         show_default=False,
     ),
 ]
@@ -41,13 +55,24 @@ Report = Annotated[
     Path | None,
     typer.Option("--report", metavar="FILE.html", help="Write a page that shows what was done."),
 ]
+ChangesOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--changes",
+        metavar="FILE.csv",
+        help="List every change: row, column, before, after, probability, kind.",
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Write report and list of changes, but no OUT.")
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="End with exit code 4 if the result promises little."),
+]
 Overwrite = Annotated[
     bool,
-    typer.Option(
-        "--overwrite",
-        help="Allow OUT to be the input, or a folder with files.",
-        rich_help_panel=WRITING,
-    ),
+    typer.Option("--overwrite", help="Replace files that are there.", rich_help_panel=WRITING),
 ]
 FullPrecision = Annotated[
     bool,
@@ -64,26 +89,93 @@ Skip = Annotated[
     typer.Option(
         "--skip",
         metavar="COLUMN",
-        help="Leave a column alone; may be repeated.",
-        rich_help_panel=READING,
+        help="Leave a column alone; may be repeated, and have * for any letters.",
+        rich_help_panel=COLUMNS,
     ),
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--include",
+        metavar="COLUMN",
+        help="Clean a column that would be left alone; may be repeated, and have * for any letters.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing",
+        metavar="CODE",
+        help="What stands for a missing value, such as -200 or COLUMN=-200; may be repeated.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Guess = Annotated[
+    bool,
+    typer.Option(
+        "--guess",
+        help="Take values for missing that look like a code for it.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Limits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limits",
+        metavar="COLUMN=LOW:HIGH",
+        help="Possible values of a column; may be repeated, and one side left out.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Noise = Annotated[
+    NoiseKind,
+    typer.Option(
+        help="Wrong are single entries, whole samples, or everything a little.",
+        rich_help_panel=FITTING,
+    ),
+]
+Sequence = Annotated[
+    SequenceKind,
+    typer.Option(
+        help="Whether the rows follow one another in time; auto: used where it helps.",
+        rich_help_panel=FITTING,
+    ),
+]
+Fast = Annotated[
+    bool,
+    typer.Option("--fast", help="Learn from some of the rows only.", rich_help_panel=FITTING),
 ]
 Delimiter = Annotated[
     str | None,
     typer.Option(
         "--delimiter",
-        help="Of delimited text; comma for .csv, tab for .tsv.",
+        help="Of delimited text; found out if not given.",
         rich_help_panel=READING,
         show_default=False,
     ),
 ]
 Decimal = Annotated[
-    str, typer.Option("--decimal", help="Decimal mark of delimited text.", rich_help_panel=READING)
+    str | None,
+    typer.Option(
+        "--decimal", help="Decimal mark of text; found out if not given.", rich_help_panel=READING
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        help="Of text, such as cp1252; found out if not given.",
+        rich_help_panel=READING,
+    ),
 ]
 Key = Annotated[
     str | None,
     typer.Option(
-        "--key", metavar="NAME", help="Which array of an .npz or .mat file.", rich_help_panel=READING
+        "--key",
+        metavar="NAME",
+        help="Which array of an .npz or .mat file, or sheet of an .xlsx file.",
+        rich_help_panel=READING,
     ),
 ]
 Transpose = Annotated[
@@ -129,106 +221,3 @@ Assignments = Annotated[
         rich_help_panel=FITTING,
     ),
 ]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How to read a file."""
-
-    skip: tuple[str, ...] = ()
-    delimiter: str | None = None
-    decimal: str = "."
-    key: str | None = None
-    transpose: bool = False
-    image_shape: tuple[int, ...] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        skip: list[str] | None,
-        delimiter: str | None,
-        decimal: str,
-        key: str | None,
-        transpose: bool,
-        image_shape: str | None,
-    ) -> Reading:
-        """From the options as they are given."""
-        if delimiter is not None:
-            delimiter = delimiter.replace("\\t", "\t")
-            if len(delimiter) != 1:
-                raise typer.BadParameter("must be one character.", param_hint="--delimiter")
-        if decimal not in (".", ","):
-            raise typer.BadParameter("must be '.' or ','.", param_hint="--decimal")
-        shape = None
-        if image_shape is not None:
-            try:
-                shape = tuple(int(part) for part in image_shape.lower().split("x"))
-            except ValueError:
-                shape = ()
-            if len(shape) not in (2, 3) or min(shape) < 1:
-                raise typer.BadParameter(
-                    "must be HxW or HxWxC, such as 20x20.", param_hint="--image-shape"
-                )
-        return cls(tuple(skip or ()), delimiter, decimal, key, transpose, shape)
-
-
-@dataclass(frozen=True)
-class Fitting:
-    """How to fit."""
-
-    noise: str
-    scale: bool | None
-    settings: tuple[str, ...]
-    seed: int
-    jobs: int | None
-
-    def feature_scale(self, dataset: Dataset) -> str | None:
-        """Whether features are brought to one scale: those of tables have units of their own."""
-        if self.scale is None:
-            return "robust" if dataset.kind == "table" else "auto"
-        return "robust" if self.scale else None
-
-
-@dataclass(frozen=True)
-class Writing:
-    """What to write, and how."""
-
-    output: Path
-    model: Path | None
-    report: Path | None
-    overwrite: bool
-    full_precision: bool
-
-    def check(self, source: Path) -> None:
-        """Refuse, before any work is done, what could not be written."""
-        from rnlmf.io import FileError, check_target
-        from rnlmf.io.dataset import check_parent
-
-        check_target(self.output, source, overwrite=self.overwrite)
-        if self.report is not None and self.report.suffix.lower() not in (".html", ".htm"):
-            raise typer.BadParameter(f"{self.report} does not end in .html.", param_hint="--report")
-        named = {"--model": self.model, "--report": self.report}
-        seen = {os.path.realpath(source): "IN", os.path.realpath(self.output): "OUT"}
-        for name, path in named.items():
-            if path is None:
-                continue
-            check_parent(path)
-            other = seen.setdefault(os.path.realpath(path), name)
-            if other != name:
-                raise FileError(path, f"is both {other} and {name}.")
-
-
-def parameters(settings: tuple[str, ...], allowed: list[str]) -> dict[str, Any]:
-    """``NAME=VALUE`` pairs as parameters of an estimator."""
-    chosen = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals or name not in allowed:
-            raise typer.BadParameter(
-                f"{setting!r} is not NAME=VALUE with one of {', '.join(allowed)}.", param_hint="--set"
-            )
-        try:
-            chosen[name] = json.loads(value)
-        except json.JSONDecodeError:
-            chosen[name] = {"None": None, "True": True, "False": False}.get(value, value)
-    return chosen

@@ -63,7 +63,7 @@ def load_npz(path: Path) -> dict[str, Array]:
         names = [member.filename.removesuffix(".npy") for member in members]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise FileError(path, f"has two arrays of the name {twice!r}.")
+            raise FileError(path, f"has two arrays of the name {twice!r}; save it with one.")
         content = {}
         for name, member in zip(names, members, strict=True):
             with archive.open(member) as file:
@@ -94,7 +94,9 @@ def _check_size(path: Path, file: Any, size: int) -> None:
     if read_header is not None:
         shape, _, dtype = read_header(file)
         if math.prod(shape) * dtype.itemsize > size and not dtype.hasobject:
-            raise FileError(path, f"is cut off: it says that an array has the shape {shape}.")
+            raise FileError(
+                path, f"is cut off: it says that an array has the shape {shape}. Copy it again."
+            )
     file.seek(0)
 
 
@@ -112,11 +114,11 @@ def _chosen(path: Path, content: dict[str, Any], key: str | None, transpose: boo
         if "X" in candidates:
             candidates = ["X"]
         if len(candidates) != 1:
-            which = "none of them a matrix of numbers" if not candidates else "pass --key NAME"
-            raise FileError(path, f"holds {names}: {which}.")
+            which = "several are matrices of numbers" if candidates else "none is a matrix of numbers"
+            raise FileError(path, f"holds {names}: {which}; pass --key NAME, or another file.")
         key = candidates[0]
     elif key not in content:
-        raise FileError(path, f"has no array {key!r}; it holds {names}.")
+        raise FileError(path, f"has no array {key!r}; pass --key with one of {names}.")
     others = {name: value for name, value in content.items() if name != key}
     return _dataset(path, ArrayFile(content[key], key, others, transpose))
 
@@ -124,19 +126,19 @@ def _chosen(path: Path, content: dict[str, Any], key: str | None, transpose: boo
 def _dataset(path: Path, source: ArrayFile) -> Dataset:
     array = source.array
     if not _numeric(array):
-        raise FileError(path, f"holds {array.dtype}, not numbers.")
+        raise FileError(path, f"holds {array.dtype}, not numbers; pass an array of numbers.")
     if array.ndim < 2:
-        raise FileError(path, f"has shape {array.shape}; samples by features are needed.")
+        raise FileError(path, f"has shape {array.shape}; pass an array of samples by features.")
     if source.transposed:
         array = np.moveaxis(array, -1, 0)
     if array.size == 0:
-        raise FileError(path, f"is empty: its shape is {array.shape}.")
+        raise FileError(path, f"is empty: its shape is {array.shape}; pass another.")
     sample_shape = array.shape[1:]
     is_image = len(sample_shape) == 2 or (len(sample_shape) == 3 and sample_shape[-1] <= MAX_CHANNELS)
     values = working_values(array.reshape(len(array), -1))
     if np.isinf(values).any():
         sample = int(np.isinf(values).any(axis=1).argmax())
-        raise FileError(path, f"is infinite in sample {sample}.")
+        raise FileError(path, f"is infinite in sample {sample}: save NaN there, which is filled.")
     return Dataset(
         values=values,
         kind=IMAGES if is_image else ARRAY,

@@ -73,7 +73,7 @@ class Outputs:
 
 
 def _cannot_write(target: Path, error: OSError) -> FileError:
-    return FileError(target, f"cannot be written: {error.strerror or error}")
+    return FileError(target, f"cannot be written: {error.strerror or error}. Pass another place.")
 
 
 def _check(temporary: Path, target: Path) -> None:
@@ -83,7 +83,10 @@ def _check(temporary: Path, target: Path) -> None:
         pairs += [(file, target / file.name) for file in temporary.iterdir()]
     for new, old in pairs:
         if old.exists() and new.is_dir() != old.is_dir():
-            raise FileError(old, f"is a {'folder' if old.is_dir() else 'file'}: it is in the way.")
+            raise FileError(
+                old,
+                f"is a {'folder' if old.is_dir() else 'file'}: it is in the way; pass another name.",
+            )
 
 
 def _complete(temporary: Path, target: Path) -> None:

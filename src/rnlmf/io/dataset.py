@@ -16,6 +16,8 @@ import numpy as np
 from rnlmf.typing import Array
 
 TABLE, ARRAY, IMAGES, MOTION = "table", "array", "images", "motion"
+# As a path: standard input, or output.
+STANDARD = "-"
 
 
 class FileError(ValueError):
@@ -30,8 +32,9 @@ class FileError(ValueError):
     """
 
     def __init__(self, path: Path | str, message: str) -> None:
-        super().__init__(f"{path}: {message}")
+        super().__init__(f"{'standard input' if str(path) == STANDARD else path}: {message}")
         self.path = Path(path)
+        self.message = message
 
 
 def need(module: str, extra: str, purpose: str) -> Any:
@@ -53,9 +56,9 @@ def readable(path: Path, what: str) -> Iterator[None]:
     except (FileError, PermissionError, ImportError):
         raise
     except MemoryError as error:
-        raise FileError(path, "does not fit in memory.") from error
+        raise FileError(path, "does not fit in memory; pass a part of it.") from error
     except Exception as error:
-        reason = f"is not {what}, or cut off."
+        reason = f"is not {what}, or cut off. Copy it again, or name it by its format."
         if "Object arrays" in str(error):
             reason = "holds Python objects, which are not loaded; save numbers."
         raise FileError(path, reason) from error
@@ -64,11 +67,11 @@ def readable(path: Path, what: str) -> Iterator[None]:
 def check_parent(path: Path) -> None:
     """Refuse an output file whose folder does not exist, or that is a folder itself."""
     if not path.absolute().parent.is_dir():
-        raise FileError(path, f"there is no folder {path.absolute().parent}.")
+        raise FileError(path, f"there is no folder {path.absolute().parent}; make it first.")
     if path.is_dir():
-        raise FileError(path, "is a folder, but its name is that of a file.")
+        raise FileError(path, "is a folder, but its name is that of a file; pass another name.")
     if os.path.islink(os.path.realpath(path)):
-        raise FileError(path, "is a link that leads back to itself.")
+        raise FileError(path, "is a link that leads back to itself; pass another name.")
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,10 @@ class Dataset:
         The format's own: what :func:`rnlmf.io.write` needs to keep everything else.
     path : Path
         Where it came from.
+    notes : tuple of str
+        What was found out about the file that is not as usual, such as its encoding.
+    suffix : str
+        Of the file, or of what is packed in it.
     """
 
     values: Array
@@ -103,6 +110,8 @@ class Dataset:
     source: Any
     path: Path
     untouched: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    suffix: str = ""
 
     @property
     def named(self) -> bool:
@@ -116,17 +125,22 @@ class Dataset:
 
     def selected(self, names: list[str], reason: str) -> Dataset:
         """The features of these names, in this order; the others are passed through."""
-        if names == self.names:
-            return self
         positions = [self.names.index(name) for name in names]
-        others = {name: reason for name in self.names if name not in names}
+        chosen = set(positions)
+        left = {i: reason for i in range(len(self.names)) if i not in chosen}
+        return self.at(positions, left)
+
+    def at(self, positions: list[int], left: dict[int, str]) -> Dataset:
+        """The features at some places; those that are left are passed through, for a reason each."""
+        if positions == list(range(len(self.names))):
+            return self
         return replace(
             self,
             values=self.values[:, positions],
-            names=names,
-            sample_shape=(len(names),),
+            names=[self.names[i] for i in positions],
+            sample_shape=(len(positions),),
             source=self.source.selected(positions),
-            untouched=self.untouched | others,
+            untouched=self.untouched | {self.names[i]: reason for i, reason in left.items()},
         )
 
 

@@ -49,7 +49,7 @@ def read_folder(path: Path) -> Dataset:
     files = [f for f in path.iterdir() if f.suffix.lower() in SUFFIXES and not f.name.startswith(".")]
     files.sort(key=lambda file: natural_key(file.name))
     if not files:
-        raise FileError(path, f"has no images ({', '.join(SUFFIXES)}).")
+        raise FileError(path, f"has no images ({', '.join(SUFFIXES)}); pass another folder.")
     frames = []
     for file in files:
         pages = _pages(file)
@@ -63,7 +63,7 @@ def read_stack(path: Path) -> Dataset:
     """The pages of a .tiff file."""
     frames = _pages(path)
     if len(frames) < 2:
-        raise FileError(path, "is a single image; a stack of pages or a folder of images is needed.")
+        raise FileError(path, "is a single image; pass a stack of pages or a folder of images.")
     return _dataset(path, [path], [f"page {page}" for page in range(1, len(frames) + 1)], frames)
 
 
@@ -91,7 +91,9 @@ def _mode(path: Path, image: Any) -> str:
         return "RGBA"
     mode: str = CONVERTED.get(image.mode, image.mode)
     if mode not in PLAIN_MODES and not mode.startswith("I;16"):
-        raise FileError(path, f"has pixels of mode {image.mode}, which is not supported.")
+        raise FileError(
+            path, f"has pixels of mode {image.mode}, which is not supported; convert it to RGB or grey."
+        )
     return mode
 
 
@@ -102,7 +104,7 @@ def _dataset(path: Path, files: list[Path], names: list[str], frames: list[Any])
             raise FileError(
                 path,
                 f"{name} is {pixels.shape[1]} x {pixels.shape[0]} pixels, but {names[0]} is "
-                f"{first.shape[1]} x {first.shape[0]}: all images must have one size.",
+                f"{first.shape[1]} x {first.shape[0]}: make all of one size.",
             )
         if other_mode != mode:
             raise FileError(

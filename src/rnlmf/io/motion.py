@@ -2,10 +2,42 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from rnlmf.io.dataset import MOTION, Dataset, FileError
+import numpy as np
+
+from rnlmf.io.dataset import MOTION, Dataset, FileError, differing
 from rnlmf.typing import Array
+
+
+@dataclass(frozen=True)
+class MotionFile:
+    """A motion, and the text it stands in."""
+
+    motion: Any
+    text: str
+
+    def edited(self, values: Array, changed: Array) -> Iterator[str]:
+        """The lines with new numbers where they changed, and else letter by letter what they were."""
+        frame, channel = -1, 0
+        for line in self.text.splitlines(keepends=True):
+            words = list(re.finditer(r"\S+", line))
+            if len(words) == 1 and words[0][0].isdigit():
+                frame, channel = frame + 1, 0
+            elif frame >= 0:
+                # From the end, so that the places before stay where they are.
+                for word in reversed(range(1, len(words))):
+                    place = frame, channel + word - 1
+                    if changed[place]:
+                        start, end = words[word].span()
+                        number = np.format_float_positional(values[place], trim="-")
+                        line = line[:start] + number + line[end:]
+                channel += max(0, len(words) - 1)
+            yield line
 
 
 def read(path: Path) -> Dataset:
@@ -15,22 +47,23 @@ def read(path: Path) -> Dataset:
     try:
         motion = read_amc(path)
     except ValueError as error:
-        raise FileError(path, str(error).removeprefix(path.name).lstrip(", ")) from error
+        reason = str(error).removeprefix(path.name).lstrip(", ")
+        raise FileError(path, f"{reason} Mend it, or copy the file again.") from error
+    text = path.read_bytes().decode("utf-8", "surrogateescape")
     return Dataset(
         values=motion.data,
         kind=MOTION,
         names=motion.channels,
         sample_names=[str(frame) for frame in motion.frames],
         sample_shape=(motion.data.shape[1],),
-        source=motion,
+        source=MotionFile(motion, text),
         path=path,
     )
 
 
 def write(dataset: Dataset, values: Array, path: Path, target: Path) -> None:
-    """The motion with new values, its header and bones as they were."""
-    from rnlmf.datasets import write_amc
-
+    """The motion with new values, all else as it was."""
     if dataset.kind != MOTION:
         raise FileError(target, f"{dataset.path.name} is no motion; write .csv or .npy.")
-    write_amc(path, dataset.source.with_data(values))
+    lines = dataset.source.edited(values, differing(values, dataset.values))
+    path.write_bytes("".join(lines).encode("utf-8", "surrogateescape"))

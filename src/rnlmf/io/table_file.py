@@ -1,7 +1,8 @@
-"""A table as it lies in its file, and what delimited text and parquet share."""
+"""A table as it lies in its file, and what all formats of tables share."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,30 +12,126 @@ import numpy as np
 from rnlmf.io.dataset import TABLE, Dataset, FileError, need
 from rnlmf.typing import Array
 
+Span = tuple[int, int]
+# New cells: by column and row, as they shall stand in a text file.
+Edits = dict[int, dict[int, str]]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A text file as it stands: what comes before the first row, the rows, and where their cells are.
+
+    Attributes
+    ----------
+    format : str
+        ``"json"``, or the delimiter.
+    preamble : str
+        Byte order mark, remarks and header, with their line ends.
+    records : list of str
+        The rows, with their line ends and the empty lines after them.
+    spans : callable
+        Beginning and end of the cells of a record, in the order of the columns; None: not there.
+    placed : callable
+        ``placed(record, column, span, text)``: what to write there for a new cell.
+    """
+
+    format: str
+    preamble: str
+    records: list[str]
+    spans: Callable[[str], list[Span | None]]
+    placed: Callable[[str, int, Span | None, str], tuple[Span, str]]
+
+    def edited(self, edits: Edits) -> Iterator[str]:
+        """The file piece by piece with new cells; all else is letter by letter what it was."""
+        by_row: dict[int, list[tuple[int, str]]] = {}
+        for column, cells in edits.items():
+            for row, text in cells.items():
+                by_row.setdefault(row, []).append((column, text))
+        yield self.preamble
+        for row, record in enumerate(self.records):
+            yield self._edited(record, by_row[row]) if row in by_row else record
+
+    def _edited(self, record: str, cells: list[tuple[int, str]]) -> str:
+        spans = self.spans(record)
+        pieces = [self.placed(record, column, spans[column], text) for column, text in cells]
+        # From the end, so that the places before stay where they are.
+        for (start, end), text in sorted(pieces, reverse=True):
+            record = record[:start] + text + record[end:]
+        return record
+
 
 @dataclass(frozen=True)
 class Style:
-    """How a delimited file is written; `header` has its cells as they stand there, quotes included."""
+    """How numbers and lines of a text file are written."""
 
     delimiter: str = ","
     decimal: str = "."
-    header: tuple[str, ...] | None = None
+    thousands: str = ""
     newline: str = "\n"
     encoding: str = "utf-8"
-    quoted: dict[int, Array] = field(default_factory=dict)
+    has_header: bool = True
+    suffix: str = ".csv"
+
+
+@dataclass(frozen=True)
+class Traits:
+    """How a column of numbers is written: what tells a measurement from a code.
+
+    Attributes
+    ----------
+    whole : bool
+        All its numbers are whole.
+    decimals : int or None
+        The most of its numbers in text; None: as many as there are.
+    grouped : bool
+        Thousands are marked.
+    code_like : bool
+        Numbers have leading zeros, or begin with a plus.
+    words : dict
+        Cells that are no numbers though something stands there, by row.
+    """
+
+    whole: bool
+    decimals: int | None = None
+    grouped: bool = False
+    code_like: bool = False
+    words: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class TableFile:
-    """An Arrow table, which of its columns are the features, and its style as text."""
+    """A table, which of its columns are the features, and how it stands in its file.
+
+    Attributes
+    ----------
+    arrow : Arrow table
+        Typed columns, or the cells of a text file without quotes.
+    columns : list of int
+        Where the features are.
+    traits : list of Traits
+        Of the features.
+    style : Style or None
+        Of a text file.
+    rows : Rows or None
+        A text file as it stands.
+    origin : object
+        What else a format needs, such as a workbook.
+    edits : dict
+        New cells of a text file.
+    """
 
     arrow: Any
     columns: list[int]
+    traits: list[Traits] = field(default_factory=list)
     style: Style | None = None
+    rows: Rows | None = None
+    origin: Any = None
+    edits: Edits = field(default_factory=dict)
 
     def selected(self, positions: list[int]) -> TableFile:
         """With some of the features only; the other columns are passed through."""
-        return replace(self, columns=[self.columns[position] for position in positions])
+        traits = [self.traits[position] for position in positions] if self.traits else []
+        return replace(self, columns=[self.columns[p] for p in positions], traits=traits)
 
     def with_columns(self, new: dict[int, Any]) -> TableFile:
         """With other cells in some columns, of types of their own."""
@@ -49,52 +146,49 @@ class TableFile:
         schema = pyarrow().schema(fields, metadata=schema.metadata)
         return replace(self, arrow=pyarrow().Table.from_arrays(columns, schema=schema))
 
+    def applied(self) -> TableFile:
+        """With the edits in the table itself, for formats that are written anew."""
+        new = {}
+        for column, cells in self.edits.items():
+            texts = self.arrow.column(column).to_pylist()
+            for row, text in cells.items():
+                texts[row] = text
+            new[column] = pyarrow().array(texts, pyarrow().string())
+        return replace(self.with_columns(new), edits={}, rows=None)
+
 
 def pyarrow(module: str = "pyarrow") -> Any:
     """Arrow, or one of its modules."""
     return need(module, "cli", "Reading and writing tables")
 
 
-def check_skip(path: Path, names: list[str], skip: tuple[str, ...]) -> None:
-    """Refuse to leave a column alone that is not there."""
-    unknown = [name for name in skip if name not in names]
-    if unknown:
-        raise FileError(path, f"has no column {unknown[0]!r}; there are {', '.join(names[:20])}.")
-
-
-def check_finite(path: Path, name: str, numbers: Array, first_line: int) -> None:
-    """Refuse infinity, and say where it is."""
-    infinite = np.flatnonzero(np.isinf(numbers))
-    if len(infinite):
-        raise FileError(path, f"column {name!r} is infinite in line {infinite[0] + first_line}.")
-
-
-def numbers_the_rows(numbers: Array) -> bool:
-    """Whether a column only numbers the rows."""
-    return len(numbers) > 2 and bool(np.all(np.diff(numbers) == 1.0))
-
-
 def table_dataset(
-    path: Path, table: TableFile, values: list[Array], untouched: dict[str, str]
+    path: Path,
+    table: TableFile,
+    values: list[Array],
+    untouched: dict[str, str],
+    notes: tuple[str, ...] = (),
 ) -> Dataset:
     """The features of a table as samples."""
     if not values:
-        raise FileError(path, "has no numeric column.")
+        kinds = ", ".join(f"{name!r} is {why}" for name, why in list(untouched.items())[:5])
+        raise FileError(path, f"has no numeric column: {kinds}. Is --delimiter or --decimal needed?")
     all_names = table.arrow.column_names
     names = [all_names[column] for column in table.columns]
     return Dataset(
         values=np.column_stack(values),
         kind=TABLE,
         names=names,
-        sample_names=_sample_names(table),
+        sample_names=sample_names(table),
         sample_shape=(len(names),),
         source=table,
         path=path,
         untouched=untouched,
+        notes=notes,
     )
 
 
-def _sample_names(table: TableFile) -> list[str] | None:
+def sample_names(table: TableFile) -> list[str] | None:
     """The first column that is passed through, if its entries tell the rows apart."""
     features = set(table.columns)
     others = [i for i in range(table.arrow.num_columns) if i not in features]

@@ -1,4 +1,4 @@
-"""Tables, as Arrow tables: .parquet, and what both formats need to be written back."""
+"""Tables, as Arrow tables: .parquet and .feather, and how tables of any format get new values."""
 
 from __future__ import annotations
 
@@ -12,44 +12,52 @@ import numpy as np
 
 from rnlmf.io import delimited
 from rnlmf.io.dataset import Dataset, FileError, differing, readable, rounded, with_changes
-from rnlmf.io.table_file import (
-    TableFile,
-    check_finite,
-    check_skip,
-    numbers_the_rows,
-    pyarrow,
-    table_dataset,
-)
+from rnlmf.io.table_file import Edits, TableFile, Traits, pyarrow, table_dataset
+from rnlmf.io.text_columns import as_text, is_whole, typed
 from rnlmf.typing import Array
 
 
-def read_parquet(path: Path, *, skip: tuple[str, ...] = ()) -> Dataset:
+def read_parquet(path: Path) -> Dataset:
     """A parquet file; the index that pandas stored is left alone."""
-    arrow = pyarrow()
-    parquet = pyarrow("pyarrow.parquet")
     with readable(path, "a parquet file"):
-        table = parquet.read_table(path)
-        names = table.column_names
-        index = _pandas_index(table.schema)
-    check_skip(path, names, skip)
+        table = pyarrow("pyarrow.parquet").read_table(path)
+    return _dataset(path, table)
+
+
+def read_feather(path: Path) -> Dataset:
+    """A Feather (Arrow) file; the index that pandas stored is left alone."""
+    with readable(path, "a Feather file"):
+        table = pyarrow("pyarrow.feather").read_table(path)
+    return _dataset(path, table)
+
+
+def _dataset(path: Path, table: Any) -> Dataset:
+    kind = pyarrow().types
+    index = _pandas_index(table.schema)
     if table.num_rows == 0:
-        raise FileError(path, "has no rows.")
-    columns, values, untouched = [], [], {}
+        raise FileError(path, "has no rows; pass another file.")
+    columns, traits, values, untouched = [], [], [], {}
     for position, field in enumerate(table.schema):
-        kind = arrow.types
         numeric = kind.is_integer(field.type) or kind.is_floating(field.type)
-        if field.name in skip or field.name in index or not numeric:
-            reason = "as asked" if field.name in skip else "index"
-            untouched[field.name] = reason if numeric or field.name in skip else str(field.type)
+        if field.name in index or not numeric:
+            untouched[field.name] = "index" if field.name in index else _in_words(field.type)
             continue
         numbers = table.column(position).to_numpy().astype(np.float64)
-        check_finite(path, field.name, numbers, 1)
-        if kind.is_integer(field.type) and numbers_the_rows(numbers):
-            untouched[field.name] = "row numbers"
+        infinite = {int(row): str(numbers[row]) for row in np.flatnonzero(np.isinf(numbers))}
+        numbers[list(infinite)] = np.nan
+        if np.isnan(numbers).all():
+            untouched[field.name] = "no values"
             continue
         columns.append(position)
         values.append(numbers)
-    return table_dataset(path, TableFile(table, columns), values, untouched)
+        traits.append(Traits(is_whole(numbers), words=infinite))
+    return table_dataset(path, TableFile(table, columns, traits), values, untouched)
+
+
+def _in_words(kind: Any) -> str:
+    name = str(kind).partition("[")[0].partition("<")[0]
+    words = {"string": "text", "large_string": "text", "bool": "yes or no", "dictionary": "category"}
+    return words.get(name, "no values" if name == "null" else name)
 
 
 def _pandas_index(schema: Any) -> set[str]:
@@ -59,55 +67,59 @@ def _pandas_index(schema: Any) -> set[str]:
 
 def write_parquet(table: TableFile, path: Path) -> None:
     """Write an Arrow table as parquet, with its schema."""
-    pyarrow("pyarrow.parquet").write_table(table.arrow, path)
+    pyarrow("pyarrow.parquet").write_table(typed(table.applied()).arrow, path)
 
 
-def _repaired_column(column: Any, values: Array, full_precision: bool) -> Any:
+def write_feather(table: TableFile, path: Path) -> None:
+    """Write an Arrow table as Feather, with its schema."""
+    pyarrow("pyarrow.feather").write_feather(typed(table.applied()).arrow, path)
+
+
+def _repaired_column(column: Any, values: Array, changed: Array, full_precision: bool) -> Any:
     """The column in its own type, with the repaired entries."""
-    arrow = pyarrow()
-    original = column.to_numpy()
+    arrow, compute = pyarrow(), pyarrow("pyarrow.compute")
     whole = arrow.types.is_integer(column.type)
-    if whole and original.dtype.kind == "f":
-        # Arrow gives whole numbers with missing ones as floats.
-        whole_type = column.type.to_pandas_dtype()
-        result = values if full_precision else rounded(values, whole_type)
-    else:
-        result = with_changes(original, values, full_precision=full_precision)
-    return arrow.array(result) if whole and full_precision else arrow.array(result, column.type)
+    if column.null_count or whole:
+        # Arrow gives whole numbers with missing ones as floats: only the new ones go through them.
+        new = values[changed]
+        if whole and not full_precision:
+            new = rounded(new, column.type.to_pandas_dtype())
+        kind = arrow.float64() if whole and full_precision else column.type
+        old = column.combine_chunks().cast(kind)
+        return compute.replace_with_mask(old, arrow.array(changed), arrow.array(new).cast(kind))
+    result = with_changes(column.to_numpy(), values, full_precision=full_precision)
+    return arrow.array(result, column.type)
 
 
 def updated(dataset: Dataset, values: Array, *, full_precision: bool) -> TableFile:
     """The table of a dataset with new values; one is made if it came from elsewhere."""
-    arrow = pyarrow()
     table = dataset.source
     if not isinstance(table, TableFile):
         columns = {name: values[:, i] for i, name in enumerate(dataset.names)}
         if dataset.sample_names is not None:
             columns = {"sample": np.array(dataset.sample_names, dtype=object), **columns}
-        return TableFile(arrow.table(columns), list(range(len(columns))))
+        return TableFile(pyarrow().table(columns), list(range(len(columns))))
+    if table.style is not None:
+        return replace(table, edits=edits(dataset, values, full_precision=full_precision))
     changed = differing(values, dataset.values)
     repaired = {}
     for feature in np.flatnonzero(changed.any(axis=0)):
         column, numbers, rows = table.columns[feature], values[:, feature], changed[:, feature]
-        cells = table.arrow.column(column)
-        if table.style is not None:
-            repaired[column] = delimited.repaired(cells, numbers, rows, table.style, full_precision)
-        else:
-            repaired[column] = _repaired_column(cells, numbers, full_precision)
+        repaired[column] = _repaired_column(table.arrow.column(column), numbers, rows, full_precision)
     return table.with_columns(repaired)
 
 
-def typed(table: TableFile) -> TableFile:
-    """A text table with its features as numbers, for formats that know types."""
-    if table.style is None:
-        return table
-    arrow, compute = pyarrow(), pyarrow("pyarrow.compute")
-    numbers = {}
-    for column in table.columns:
-        texts = delimited.trimmed(table.arrow.column(column), table.style.decimal)
-        whole = delimited.decimals(texts) == 0
-        numbers[column] = compute.cast(texts, arrow.int64() if whole else arrow.float64())
-    return replace(table.with_columns(numbers), style=None)
+def edits(dataset: Dataset, values: Array, *, full_precision: bool = False) -> Edits:
+    """New values of a text table as they shall stand there."""
+    table = dataset.source
+    changed = differing(values, dataset.values)
+    return {
+        table.columns[feature]: {
+            int(row): as_text(values[row, feature], table.traits[feature], table.style, full_precision)
+            for row in np.flatnonzero(changed[:, feature])
+        }
+        for feature in np.flatnonzero(changed.any(axis=0))
+    }
 
 
 def write_labels(dataset: Dataset, labels: Array, path: Path) -> None:
@@ -116,17 +128,18 @@ def write_labels(dataset: Dataset, labels: Array, path: Path) -> None:
         np.save(path, labels)
         return
     arrow = pyarrow()
+    name = "cluster"
     if isinstance(dataset.source, TableFile):
         table = dataset.source
         taken = table.arrow.column_names
-        names = itertools.chain(["cluster"], (f"cluster_{i}" for i in itertools.count(2)))
+        names = itertools.chain([name], (f"{name}_{i}" for i in itertools.count(2)))
         name = next(name for name in names if name not in taken)
-        column = labels.astype(str) if table.style is not None else labels
-        table = replace(table, arrow=table.arrow.append_column(name, arrow.array(column)))
     else:
         samples = dataset.sample_names or [str(i) for i in range(len(labels))]
-        table = TableFile(arrow.table({"sample": samples, "cluster": labels}), [])
+        table = TableFile(arrow.table({"sample": samples}), [])
     if path.suffix.lower() == ".parquet":
-        write_parquet(typed(table), path)
+        table = typed(table.applied())
+        table = replace(table, arrow=table.arrow.append_column(name, arrow.array(labels)))
+        write_parquet(table, path)
     else:
-        delimited.write_text(table, path)
+        delimited.write_text(table, path, added=(name, labels))

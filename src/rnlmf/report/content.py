@@ -32,6 +32,8 @@ class PageContent:
     labels: Array | None
     untouched: dict[str, str]
     embedding: Array | None = None
+    changes: list[tuple[Any, ...]] | None = None
+    columns: tuple[list[str], list[list[str]]] | None = None
 
     @property
     def factorization(self) -> Any:

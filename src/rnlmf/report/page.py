@@ -16,6 +16,8 @@ from rnlmf.report import sections
 from rnlmf.report.content import PageContent, Section
 from rnlmf.report.findings import Findings, count, findings_of, in_words, percent
 
+# What is said at once, and what on demand.
+SHORT = 3
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -33,6 +35,8 @@ def write_report(
     embedding: Any = None,
     remarks: list[str] | None = None,
     untouched: dict[str, str] | None = None,
+    changes: list[tuple[Any, ...]] | None = None,
+    columns: tuple[list[str], list[list[str]]] | None = None,
     title: str | None = None,
 ) -> None:
     """Write a self-contained, interactive HTML page: what was found, before, after and removed.
@@ -64,6 +68,10 @@ def write_report(
         Sentences to put before the findings.
     untouched : dict or None
         Columns that were left alone, and why.
+    changes : list of tuple or None
+        Row from 0, column, before, after, probability (or NaN) and kind of every change.
+    columns : tuple or None
+        Heads and rows of a table that tells what the columns are.
     title : str or None
         Of the page.
 
@@ -82,8 +90,8 @@ def write_report(
         findings = findings_of(model, X, clean)
     values, clean = np.asarray(X), np.asarray(clean)
     if feature_names is None:
-        columns = getattr(X, "columns", None)
-        feature_names = numbered(values.shape[1]) if columns is None else [str(c) for c in columns]
+        given = getattr(X, "columns", None)
+        feature_names = numbered(values.shape[1]) if given is None else [str(name) for name in given]
     if sample_names is None and hasattr(X, "index"):
         sample_names = [str(label) for label in X.index]
     page = PageContent(
@@ -97,6 +105,8 @@ def write_report(
         labels=None if labels is None else np.asarray(labels),
         embedding=None if embedding is None else np.asarray(embedding),
         untouched=untouched or {},
+        changes=changes,
+        columns=columns,
     )
     text = render(page, title or "What rnlmf found", remarks or [])
     with whole_file(path) as file:
@@ -110,6 +120,7 @@ def render(page: PageContent, title: str, remarks: list[str]) -> str:
     safe = need("markupsafe", "cli", "A report").Markup
     parts = [section for section in sections.all_sections(page) if section.parts]
     version = import_module("rnlmf").__version__
+    words = remarks + in_words(page.findings, page.names, page.sample_names, page.feature_word)
     today = datetime.date.today().isoformat()
     environment = jinja.Environment(
         loader=jinja.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja.StrictUndefined
@@ -118,8 +129,9 @@ def render(page: PageContent, title: str, remarks: list[str]) -> str:
         title=title,
         subtitle=f"{_model_in_words(page)} · rnlmf {version} · {today}",
         version=version,
-        words=remarks + in_words(page.findings, page.names, page.sample_names, page.feature_word),
-        figures=_figures(page.findings),
+        words=words[:SHORT],
+        more=words[SHORT:],
+        figures=_figures(page),
         sections=parts,
         content=safe(_embedded(_content(parts))),
         style=safe((TEMPLATES / "style.css").read_text()),
@@ -146,13 +158,17 @@ def _model_in_words(page: PageContent) -> str:
     return f"{type(page.model).__name__} with {atoms}"
 
 
-def _figures(findings: Findings) -> list[dict[str, str]]:
+def _figures(page: PageContent) -> list[dict[str, str]]:
+    findings = page.findings
     n, m = findings.shape
+    left, alone = findings.remaining_error, len(page.untouched)
     figures = {
         "entries repaired": f"{findings.n_large:,} ({percent(findings.n_large / (n * m))})",
         "samples with repairs": f"{findings.n_samples_hit:,} ({percent(findings.n_samples_hit / n)})",
         "typical repair, in standard deviations": f"{findings.typical_size:.2g}",
         "missing entries filled": f"{findings.n_missing:,}" if findings.n_missing else "none",
-        "fit": "converged" if findings.converged else "not settled",
+        "error left, estimated": "unknown" if left is None else percent(left),
     }
+    if alone:
+        figures["columns left alone"] = str(alone)
     return [{"label": label, "value": value} for label, value in figures.items()]

@@ -21,6 +21,7 @@ from rnlmf.report.content import (
     plotly,
 )
 from rnlmf.report.findings import Findings, innermost_model, percent
+from rnlmf.report.lists import changes, columns
 from rnlmf.typing import Array
 
 MAX_BARS = 40
@@ -38,7 +39,7 @@ CLUSTER_COLOURS = (
 
 def all_sections(page: PageContent) -> list[Section]:
     """The tabs of the page, in order."""
-    parts = [before_and_after, where, dictionary, sample_map, convergence, settings]
+    parts = [before_and_after, changes, columns, where, dictionary, sample_map, convergence, settings]
     if page.labels is not None:
         # Clusters are what was asked for.
         parts.remove(sample_map)
@@ -189,7 +190,7 @@ def sample_map(page: PageContent) -> Section:
         data = []
         for number, label in enumerate(np.unique(labels)):
             chosen = np.flatnonzero(labels == label)
-            colour = CLUSTER_COLOURS[number % len(CLUSTER_COLOURS)]
+            colour = cluster_colour(number)
             marker = {"size": 6, "opacity": 0.8, "color": colour}
             some = [names[i] for i in chosen]
             data.append(_points(plane[chosen], some, marker, f"cluster {label}", len(rows)))
@@ -225,6 +226,13 @@ def sample_map(page: PageContent) -> Section:
             }
         )
     return section
+
+
+def cluster_colour(number: int) -> str:
+    """A colour that no other cluster has: after the chosen ones, hues that lie far apart."""
+    if number < len(CLUSTER_COLOURS):
+        return CLUSTER_COLOURS[number]
+    return f"hsl({137.508 * number % 360:.1f}, 55%, {45 + 5 * (number % 3)}%)"
 
 
 def _points(plane: Array, names: list[str], marker: Any, name: str, total: int) -> Any:

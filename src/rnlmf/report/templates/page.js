@@ -38,7 +38,8 @@
     if (!place || !chart) return;
     Plotly.react(place, chart.data, themed(chart.layout, printing), {
       responsive: true, displaylogo: false, scrollZoom: false,
-      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+      showSendToCloud: false, plotlyServerURL: "",
+      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendChartToCloud"],
     });
   }
 
@@ -134,6 +135,52 @@
       Object.assign(trace, heat);
       draw("heat");
     });
+  }
+
+  // --- list of changes --------------------------------------------------------------------------
+  const list = find("#changes");
+  if (list) {
+    const { heads, rows } = content.changes;
+    const most = 200, filter = find("#filter"), sorters = all(".sort", list);
+    let by = heads.indexOf("probability"), up = false;
+    const compare = (a, b) => {
+      const [x, y] = [a[by], b[by]], [p, q] = [parseFloat(x), parseFloat(y)];
+      return Number.isNaN(p) || Number.isNaN(q) ? String(x).localeCompare(String(y)) : p - q;
+    };
+    const fill = () => {
+      const text = filter.value.toLowerCase();
+      const found = rows.filter((row) => row.some((cell) => String(cell).toLowerCase().includes(text)));
+      found.sort((a, b) => (up ? compare(a, b) : compare(b, a)));
+      find("tbody", list).replaceChildren(...found.slice(0, most).map((row) => {
+        const line = document.createElement("tr");
+        line.dataset.kind = row[heads.indexOf("kind")];
+        line.append(...row.map((cell) => {
+          const place = document.createElement("td");
+          place.textContent = cell;
+          return place;
+        }));
+        return line;
+      }));
+      find("#changes-shown").textContent = found.length > most ? `The first ${most} of ${found.length} are shown.` : "";
+      sorters.forEach((button, position) => button.closest("th").setAttribute(
+        "aria-sort", position !== by ? "none" : up ? "ascending" : "descending"));
+    };
+    sorters.forEach((button, position) => button.addEventListener("click", () => {
+      up = position === by ? !up : true;
+      by = position;
+      fill();
+    }));
+    filter.addEventListener("input", fill);
+    find("#download").addEventListener("click", () => {
+      const cell = (value) => (/[",\r\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : value);
+      const text = [heads, ...rows].map((row) => row.map(cell).join(",") + "\n").join("");
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+      link.download = "changes.csv";
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
+    fill();
   }
 
   // --- theme and print ------------------------------------------------------------------------

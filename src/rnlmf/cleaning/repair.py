@@ -1,0 +1,147 @@
+"""The one place where a model repairs a table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from rnlmf.estimators.rnlmf import RNLMF
+from rnlmf.io.dataset import with_names
+from rnlmf.typing import Array
+
+# Wrong entries are what the estimator is made for by default.
+PENALTIES = {"entries": {}, "samples": {"noise_penalty": "l21"}, "dense": {"noise_penalty": "l2"}}
+REPAIRED, FILLED, CODE, STUCK, BAD_ROW = "repaired", "filled", "code", "stuck", "bad row"
+FEATURE_SCALE = {True: "robust", False: None, None: "auto"}
+# In a hurry a model is learned from so many rows, and without the search among all rows for neighbours.
+FAST_ROWS = 4000
+FAST_SETTINGS = {"neighbors": 0.0, "max_iter": 100}
+
+
+@dataclass(frozen=True)
+class RepairOptions:
+    """How to fit.
+
+    Attributes
+    ----------
+    noise : {"entries", "samples", "dense"}
+        What is wrong with the data.
+    scale : bool or None
+        Bring features to one scale first; None: as the estimator does by itself.
+    sequence : {"auto"} or bool
+        Whether the rows follow one another in time, if the estimator wants to know.
+    fast : bool
+        Learn from some of the rows.
+    settings : dict
+        Parameters of the estimator.
+    random_state, n_jobs, callback
+        Of the estimator.
+    named : bool
+        The model shall know the features by their names.
+    """
+
+    noise: str = "entries"
+    scale: bool | None = True
+    sequence: bool | str = "auto"
+    fast: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
+    random_state: int | None = 0
+    n_jobs: int | None = None
+    callback: Callable[[Any], Any] | None = None
+    named: bool = True
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """What a model made of a table.
+
+    Attributes
+    ----------
+    values : array of shape (n_samples, n_features)
+        Repaired, gaps filled; NaN where the model does not know.
+    probability : array
+        That a cell is wrong; NaN at gaps.
+    kinds : array of str
+        What is wrong with a cell that was changed.
+    left_alone : dict
+        Features in which the model left what it suspected, by their place, and why.
+    model : estimator
+        Fitted.
+    """
+
+    values: Array
+    probability: Array
+    kinds: Array
+    left_alone: dict[int, str]
+    model: Any
+
+
+def repair_table(values: Array, names: list[str], options: RepairOptions) -> Repaired:
+    """Learn the structure of a table, and repair what does not fit it.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples, n_features)
+        NaN where no value is.
+    names : list of str
+        Of the features.
+    options : RepairOptions
+        How to fit.
+
+    Returns
+    -------
+    Repaired
+        New values, and how sure the model is of them.
+    """
+    model = new_model(options)
+    rows = values[:: -(-len(values) // FAST_ROWS)] if options.fast else values
+    with warnings.catch_warnings():
+        # Said in words with the findings.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(with_names(rows, names) if options.named else rows)
+    return repaired_by(model, values)
+
+
+def new_model(options: RepairOptions) -> Any:
+    """The estimator that the options ask for."""
+    chosen: dict[str, Any] = {
+        **PENALTIES[options.noise],
+        "sequence": options.sequence,
+        "feature_scale": FEATURE_SCALE[options.scale],
+    }
+    if options.fast:
+        chosen |= FAST_SETTINGS
+    return RNLMF(
+        **chosen | options.settings,
+        random_state=options.random_state,
+        n_jobs=options.n_jobs,
+        callback=options.callback,
+    )
+
+
+def as_known(model: Any, values: Array) -> Any:
+    """Values with the names that a model knows its features by, if it does."""
+    names = getattr(model, "feature_names_in_", None)
+    return values if names is None else with_names(values, names)
+
+
+def repaired_by(model: Any, values: Array) -> Repaired:
+    """What a fitted model makes of a table, the features being its own in its order."""
+    clean = np.array(model.denoise(as_known(model, values)))
+    # Clusters are built on a model that knows.
+    judge = model if hasattr(model, "corruption_scores") else model.estimator_
+    probability = np.array(judge.corruption_scores(as_known(judge, values)))
+    left_alone = {int(i): str(why) for i, why in getattr(model, "left_alone_", {}).items()}
+    kinds = np.where(np.isnan(values), FILLED, REPAIRED).astype(object)
+    bad_rows, stuck = getattr(model, "bad_rows_", ()), getattr(model, "stuck_", None)
+    # They are of the samples it was fitted to.
+    if len(bad_rows) and max(bad_rows) < len(values):
+        kinds[np.asarray(bad_rows, dtype=int)] = BAD_ROW
+    if stuck is not None and np.shape(stuck) == values.shape:
+        kinds[np.asarray(stuck, dtype=bool)] = STUCK
+    return Repaired(clean, probability, kinds, left_alone, model)

@@ -1,0 +1,86 @@
+"""Data frames of pandas, polars and others, as datasets, and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from rnlmf.io.dataset import Dataset, differing
+from rnlmf.io.table_file import Style, TableFile, Traits, pyarrow, table_dataset
+from rnlmf.io.text_columns import as_text, is_whole, numbers_of
+from rnlmf.typing import Array
+
+FRAME = Path("the data frame")
+
+
+def read_frame(frame: Any) -> Dataset:
+    """The numbers of a frame; text, dates, categories and yes or no are left alone."""
+    native = nw.from_native(frame, eager_only=True)
+    cells, columns, traits, values, untouched = [], [], [], [], {}
+    # Not by their names, which need not be text.
+    for position, (name, column) in enumerate(zip(native.columns, native.iter_columns(), strict=True)):
+        cells.append(_cells(column))
+        found = _numbers(column, cells[-1])
+        if isinstance(found, str):
+            untouched[str(name)] = found
+            continue
+        columns.append(position)
+        values.append(found[0])
+        traits.append(found[1])
+    names = [str(name) for name in native.columns]
+    arrow = pyarrow().Table.from_arrays(cells, names=names)
+    return table_dataset(FRAME, TableFile(arrow, columns, traits, origin=native), values, untouched)
+
+
+def _cells(column: Any) -> Any:
+    """The column in Arrow; what Arrow does not have is not looked at."""
+    arrow = pyarrow()
+    if column.dtype in (nw.String, nw.Object):
+        texts = ["" if _is_missing(cell) else str(cell) for cell in column.to_list()]
+        return arrow.array(texts, arrow.string())
+    if column.dtype in (nw.Date, nw.Datetime) or column.dtype.is_numeric():
+        return column.to_arrow()
+    return arrow.nulls(len(column))
+
+
+def _is_missing(cell: Any) -> bool:
+    # Nothing else is different from itself, and pandas has a missing value that cannot be compared.
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or cell != cell
+
+
+def _numbers(column: Any, cells: Any) -> tuple[Array, Traits] | str:
+    kind = column.dtype
+    if kind in (nw.String, nw.Object):
+        return numbers_of(cells, Style())
+    if not kind.is_numeric() or kind.is_decimal():
+        return {"boolean": "yes or no"}.get(name := str(kind).partition("(")[0].lower(), name)
+    numbers = np.array(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    infinite = {int(row): str(numbers[row]) for row in np.flatnonzero(np.isinf(numbers))}
+    numbers[list(infinite)] = np.nan
+    if np.isnan(numbers).all():
+        return "no values"
+    return numbers, Traits(is_whole(numbers), words=infinite)
+
+
+def write_frame(dataset: Dataset, values: Array) -> Any:
+    """The frame of a dataset with new values, in its types and with its index."""
+    table = dataset.source
+    frame, columns = table.origin, list(table.origin.iter_columns())
+    changed = differing(values, dataset.values)
+    new = []
+    for feature in np.flatnonzero(changed.any(axis=0)):
+        column = columns[table.columns[feature]]
+        rows = np.flatnonzero(changed[:, feature])
+        cells = values[rows, feature]
+        written: list[Any]
+        if column.dtype in (nw.String, nw.Object):
+            written = [as_text(value, table.traits[feature], Style()) for value in cells]
+        elif column.dtype.is_integer():
+            written = [int(value) for value in cells]
+        else:
+            written = cells.tolist()
+        new.append(column.scatter(rows.tolist(), written))
+    return (frame.with_columns(*new) if new else frame).to_native()

@@ -1,0 +1,97 @@
+"""The seam between tables and models: what a model may say besides values."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rnlmf
+from rnlmf import RNLMF, ScaledRNLMF
+from rnlmf.cleaning.repair import FAST_SETTINGS, RepairOptions, new_model
+
+
+@pytest.fixture
+def frame():
+    t = np.linspace(0, 9, 80)
+    frame = pd.DataFrame({f"q{k}": np.round(20 + 10 * np.sin(t + k), 2) for k in range(5)})
+    frame.loc[3, "q1"] = np.nan
+    frame.loc[5, "q1"] = 900.0
+    frame.loc[7, "q2"] = 900.0
+    return frame
+
+
+def test_columns_that_the_model_leaves_alone_keep_gaps_and_all(judge, frame):
+    judge.left_alone_ = {1: "cannot be predicted from the others"}
+    cleaned = rnlmf.clean(frame)
+    pd.testing.assert_series_equal(cleaned.frame["q1"], frame["q1"])
+    assert cleaned.changes["column"].tolist() == ["q2"]
+    told = {column["column"]: column["left_alone"] for column in cleaned.report.columns}
+    assert told["q1"] == "cannot be predicted from the others"
+    assert told["q2"] is None
+
+
+def test_bad_rows_and_stuck_cells_are_named(judge, frame):
+    judge.bad_rows_ = np.array([5])
+    judge.stuck_ = np.zeros(frame.shape, dtype=bool)
+    judge.stuck_[7, 2] = True
+    changes = rnlmf.clean(frame).changes
+    assert changes["kind"].tolist() == ["filled", "bad row", "stuck"]
+
+
+def test_options_reach_the_estimator(monkeypatch):
+    model = new_model(RepairOptions(settings={"n_components": 7}, noise="samples", fast=True))
+    inner = model.estimator if isinstance(model, ScaledRNLMF) else model
+    assert (inner.n_components, inner.noise_penalty) == (7, "l21")
+    assert {name: getattr(inner, name) for name in FAST_SETTINGS} == FAST_SETTINGS
+    assert isinstance(new_model(RepairOptions(scale=False)), RNLMF)
+    given = {}
+
+    class Later(RNLMF):
+        def __init__(
+            self, feature_scale=None, sequence="auto", random_state=None, n_jobs=None, callback=None
+        ):
+            given.update(feature_scale=feature_scale, sequence=sequence)
+
+    monkeypatch.setattr("rnlmf.cleaning.repair.RNLMF", Later)
+    assert isinstance(new_model(RepairOptions(sequence=True)), Later)
+    assert given == {"feature_scale": "robust", "sequence": True}
+    new_model(RepairOptions(scale=None))
+    assert given == {"feature_scale": "auto", "sequence": "auto"}
+    new_model(RepairOptions(scale=False, sequence=False))
+    assert given == {"feature_scale": None, "sequence": False}
+
+
+def test_fast_learns_from_some_rows(judge, frame, monkeypatch):
+    seen = []
+    fit = judge.fit
+
+    def counted(self, X):
+        seen.append(len(X))
+        return fit(self, X)
+
+    monkeypatch.setattr(judge, "fit", counted)
+    monkeypatch.setattr("rnlmf.cleaning.repair.FAST_ROWS", 40)
+    slow, fast = rnlmf.clean(frame), rnlmf.clean(frame, fast=True)
+    assert seen == [80, 40]
+    assert fast.changes["row"].tolist() == slow.changes["row"].tolist()
+
+
+def test_a_model_is_applied_to_a_column_that_does_not_vary(tmp_path, frame, monkeypatch):
+    from typer.testing import CliRunner
+
+    from rnlmf.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    frame.to_csv("in.csv", index=False)
+    frame.assign(q0=20.0).to_csv("flat.csv", index=False)
+    frame.assign(q0=None).to_csv("empty.csv", index=False)
+
+    def run(*words):
+        return CliRunner().invoke(app, [str(word) for word in words])
+
+    small = ("--set", "n_components=8", "--set", "max_iter=9")
+    assert run("denoise", "in.csv", "-o", "o.csv", "--model", "m.safetensors", *small).exit_code == 0
+    result = run("apply", "m.safetensors", "flat.csv", "-o", "flat-clean.csv", "--report", "r.html")
+    assert result.exit_code == 0, result.output
+    result = run("apply", "m.safetensors", "empty.csv", "-o", "empty-clean.csv")
+    assert result.exit_code == 3
+    assert "empty.csv: column 'q0' has no values, but the model m.safetensors needs" in result.stderr
