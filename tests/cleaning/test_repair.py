@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import rnlmf
-from rnlmf import RNLMF, ScaledRNLMF
+from rnlmf import RNLMF
 from rnlmf.cleaning.repair import FAST_SETTINGS, RepairOptions, new_model
 
 
@@ -39,9 +39,8 @@ def test_bad_rows_and_stuck_cells_are_named(judge, frame):
 
 def test_options_reach_the_estimator(monkeypatch):
     model = new_model(RepairOptions(settings={"n_components": 7}, noise="samples", fast=True))
-    inner = model.estimator if isinstance(model, ScaledRNLMF) else model
-    assert (inner.n_components, inner.noise_penalty) == (7, "l21")
-    assert {name: getattr(inner, name) for name in FAST_SETTINGS} == FAST_SETTINGS
+    assert (model.n_components, model.noise_penalty) == (7, "l21")
+    assert {name: getattr(model, name) for name in FAST_SETTINGS} == FAST_SETTINGS
     assert isinstance(new_model(RepairOptions(scale=False)), RNLMF)
     given = {}
 

@@ -140,7 +140,7 @@ def clean(
         fast=fast,
         settings=settings,
         random_state=random_state,
-        n_jobs=thread_count(n_jobs),
+        n_jobs=n_jobs,
         named=overview.dataset.named,
     )
     table = clean_table(overview, lambda values: repair_table(values, names, options))
