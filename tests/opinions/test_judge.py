@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from helpers import table_of
 
+from helpers import table_of
 from rnlmf.opinions import Judge, Sequence
 
 

@@ -32,7 +32,7 @@ def denoise_file(
     tell_untouched(dataset, terminal)
     with terminal.fit_progress() as callback:
         model = RNLMF(
-            **{"feature_scale": fitting.feature_scale(dataset), **chosen},
+            **{**_usual(dataset, fitting), **chosen},
             **PENALTIES[fitting.noise],
             random_state=fitting.seed,
             n_jobs=fitting.jobs,
@@ -40,6 +40,12 @@ def denoise_file(
         )
         fit(model, dataset)
     _finish(model, dataset, writing, terminal)
+
+
+def _usual(dataset: Dataset, fitting: Fitting) -> dict[str, Any]:
+    """What the kind of data asks for: no pixel of an image is wrong by itself, however small it is."""
+    opinions = "auto" if dataset.image_shape is None else "dictionary"
+    return {"feature_scale": fitting.feature_scale(dataset), "opinions": opinions}
 
 
 def apply_model(
