@@ -2,9 +2,9 @@
 Choosing parameters
 ===================
 
-Usually there is nothing to choose: ``RNLMF()`` hears several opinions on every cell. Where the dictionary
-alone decides, as in the paper, it finds the kernel's scale and the threshold of the noise by itself,
-without clean data. This page shows how, and what to do where one knows better.
+Usually there is nothing to choose: ``RNLMF()`` hears several opinions on every cell. Where the
+dictionary alone decides, as in the paper, it finds the kernel's scale and the threshold of the noise by
+itself, without clean data. This page shows how, and what to do where one knows better.
 """
 
 # %%
