@@ -30,7 +30,7 @@ from rnlmf import RNLMF
 
 part = rng.choice(len(noisy), 2_000, replace=False)
 begin = time.perf_counter()
-model = RNLMF(48, kernel_scale=1.0, random_state=0).fit(noisy[part])
+model = RNLMF(48, opinions="dictionary", kernel_scale=1.0, random_state=0).fit(noisy[part])
 print(f"fit to {len(part):,} samples: {time.perf_counter() - begin:.1f} s")
 
 # %%

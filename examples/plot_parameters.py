@@ -2,8 +2,9 @@
 Choosing parameters
 ===================
 
-Usually there is nothing to choose: ``RNLMF()`` finds the kernel's scale and the threshold of the noise
-by itself, without clean data. This page shows how, and what to do where one knows better.
+Usually there is nothing to choose: ``RNLMF()`` hears several opinions on every cell. Where the
+dictionary alone decides, as in the paper, it finds the kernel's scale and the threshold of the noise by
+itself, without clean data. This page shows how, and what to do where one knows better.
 """
 
 # %%
@@ -28,7 +29,7 @@ noisy = corrupt_entries(truth, 0.1, magnitude=2, random_state=0)
 from rnlmf import RNLMF
 from rnlmf.metrics import relative_rmse
 
-model = RNLMF(40, random_state=0).fit(noisy)
+model = RNLMF(40, opinions="dictionary", random_state=0).fit(noisy)
 for row in model.selection_:
     print(", ".join(f"{name} {value:.4g}" for name, value in row.items()))
 print(f"chosen: scale {model.kernel_scale_}, confidence {model.selection_confidence_:.2f}")

@@ -31,7 +31,8 @@ print(f"{'data':10}{'noisy':>10}{'robust PCA':>12}{'RNLMF':>10}")
 for name, clean in {"flat": flat, "curved": curved}.items():
     noisy = corrupt_entries(clean, 0.1, magnitude=3, random_state=0)
     pca = RobustPCA().fit_denoise(noisy)
-    own = RNLMF(60, kernel_scale=1.0, random_state=0).fit_denoise(noisy)
+    model = RNLMF(60, opinions="dictionary", kernel_scale=1.0, random_state=0)
+    own = model.fit_denoise(noisy)
     errors = [relative_rmse(clean, data) for data in (noisy, pca, own)]
     print(f"{name:10}{errors[0]:10.3f}{errors[1]:12.3f}{errors[2]:10.3f}")
 

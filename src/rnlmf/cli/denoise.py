@@ -88,18 +88,30 @@ def _fitted(
     overview = seen(source, reading, choice, terminal)
     dataset = overview.dataset
     with terminal.fit_progress() as callback:
+<<<<<<< HEAD
         options = RepairOptions(
             noise=fitting.noise,
             scale=fitting.scales(dataset),
             sequence=overview.sequence,
             fast=fitting.fast,
             settings=chosen,
+=======
+        model = RNLMF(
+            **{**_usual(dataset, fitting), **chosen},
+            **PENALTIES[fitting.noise],
+>>>>>>> suite
             random_state=fitting.seed,
             n_jobs=fitting.jobs,
             callback=callback,
             named=dataset.named,
         )
         return _cleaned(overview, lambda values: repair_table(values, dataset.names, options), writing)
+
+
+def _usual(dataset: Dataset, fitting: Fitting) -> dict[str, Any]:
+    """What the kind of data asks for: no pixel of an image is wrong by itself, however small it is."""
+    opinions = "auto" if dataset.image_shape is None else "dictionary"
+    return {"feature_scale": fitting.feature_scale(dataset), "opinions": opinions}
 
 
 def apply_model(
