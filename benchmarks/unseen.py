@@ -2,13 +2,13 @@
 
     python -m benchmarks.unseen [--seeds 3] [--sets NAME ...]       (RNLMF_DATA names the data)
 
-Beside ``RNLMF()`` with no parameter: leaving the data as they are, clipping at four robust deviations, robust PCA
-and, for sequences, a rolling median or Hampel filter, the last two tuned on the truth. Constants of the library
-were chosen on the sets of `DEVELOPMENT`; the others only report.
+Beside ``RNLMF()`` with no parameter: leaving the data as they are, clipping at four robust deviations,
+robust PCA and, for sequences, a rolling median or Hampel filter, the last two tuned on the truth.
+Constants of the library were chosen on the sets of `DEVELOPMENT`; the others only report.
 
-z: root mean square error in the columns' deviations, in percent. altered: share of right cells changed by more
-than 1% of a deviation. left: of errors above 3 deviations, the share still off by more than 1.5. estimate: the
-error that the model expects over the true one (relative Frobenius norms).
+z: root mean square error in the columns' deviations, in percent. altered: share of right cells changed
+by more than 1% of a deviation. left: of errors above 3 deviations, the share still off by more than 1.5.
+estimate: the error that the model expects over the true one (relative Frobenius norms).
 """
 
 from __future__ import annotations

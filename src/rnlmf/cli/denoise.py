@@ -88,18 +88,12 @@ def _fitted(
     overview = seen(source, reading, choice, terminal)
     dataset = overview.dataset
     with terminal.fit_progress() as callback:
-<<<<<<< HEAD
         options = RepairOptions(
             noise=fitting.noise,
             scale=fitting.scales(dataset),
             sequence=overview.sequence,
             fast=fitting.fast,
-            settings=chosen,
-=======
-        model = RNLMF(
-            **{**_usual(dataset, fitting), **chosen},
-            **PENALTIES[fitting.noise],
->>>>>>> suite
+            settings={**_usual(dataset), **chosen},
             random_state=fitting.seed,
             n_jobs=fitting.jobs,
             callback=callback,
@@ -108,10 +102,9 @@ def _fitted(
         return _cleaned(overview, lambda values: repair_table(values, dataset.names, options), writing)
 
 
-def _usual(dataset: Dataset, fitting: Fitting) -> dict[str, Any]:
+def _usual(dataset: Dataset) -> dict[str, Any]:
     """What the kind of data asks for: no pixel of an image is wrong by itself, however small it is."""
-    opinions = "auto" if dataset.image_shape is None else "dictionary"
-    return {"feature_scale": fitting.feature_scale(dataset), "opinions": opinions}
+    return {} if dataset.image_shape is None else {"opinions": "dictionary"}
 
 
 def apply_model(
