@@ -364,10 +364,13 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         data = self._check(X, mask)
         if self._judge is not None:
             return like(X, (data - self._judged(data).prediction).astype(data.dtype))
-        residual = self._encode(self._scaled(data), with_codes=False, with_residual=True).residual
+        scaled = self._scaled(data)
+        residual = self._encode(scaled, with_codes=False, with_residual=True).residual
         residual *= self._model.units.width
         if self._columns is not None:
             residual *= self._columns.spread.astype(data.dtype)
+            cut = np.abs(scaled) >= FARTHEST
+            residual[cut] += (data - self._unscaled(scaled))[cut].astype(data.dtype)
         residual[np.isnan(data)] = np.nan
         return like(X, residual)
 
