@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 
 import numpy as np
 
@@ -15,15 +16,17 @@ from rnlmf.opinions.verdict import Verdict, Witness
 from rnlmf.typing import Array
 
 # Most rounds in which opinions are learned anew, and in which they only judge.
-LEARNING_ROUNDS, ROUNDS = 6, 12
+LEARNING_ROUNDS, ROUNDS = 12, 25
 # The most suspicious cell of a row misleads the opinions on its fellows. While others are looked at,
 # only cells at least half as suspicious are hidden together with it; in time, within so many rows.
 AT_ONCE, AT_ONCE_ROWS = 0.5, 7
+# Once the scales are known, and small, one error makes all cells of its row look wrong.
+ONE_BY_ONE = 0.9
 # While suspects are looked for, errors still blur the predictions and each other, and need not pay in
 # full for being told apart; what was hidden for nothing is judged again at the end.
 FIRST_PRICE = 0.5
 # A verdict has settled when fewer cells than this change it.
-SETTLED = 5e-4
+SETTLED = 1e-4
 # Stretches that only far neighbours find strange are errors where they are more than this share of a
 # column: there are that many events in right data. So are they where errors are so dense that two are
 # next to each other more often.
@@ -94,6 +97,8 @@ class Judge:
     trusted: Array
     credibility: float
     left_alone: dict[int, str] = field(default_factory=dict)
+    known: str = ""
+    settled: Array | None = None
 
     @classmethod
     def learn(
@@ -161,6 +166,9 @@ class Judge:
         trusted = (shares >= CREDIBLE) | bursts
         judge = cls(panel, verdict, alone, sequence is not None, bursts, trusted, overall)
         judge = replace(judge, left_alone=judge._reasons(suspects, shares))
+        if len(rows) == len(Z):
+            # What was found with patience while learning is where judging the same data begins.
+            judge = replace(judge, known=_fingerprint(X), settled=np.packbits(hidden))
         return judge, judge.judge(X, sequence, force_order=True)
 
     def judge(
@@ -179,6 +187,8 @@ class Judge:
             sequence = None
         absurd = columns.absurd(Z)
         hidden = _first_suspicion(columns, X, Z, sequence)
+        if self.settled is not None and _fingerprint(X) == self.known:
+            hidden = np.unpackbits(self.settled, count=Z.size).reshape(Z.shape).astype(bool)
         probability = np.zeros(Z.shape)
         for round_ in range(ROUNDS):
             witnesses = self.panel.testify(Z, hidden, judged, sequence)
@@ -186,7 +196,8 @@ class Judge:
             wrong = probability > 0.5
             if round_ == ROUNDS - 1:
                 break
-            new = _most_suspicious(Z, wrong | np.isnan(Z) | absurd, hidden, witnesses[0], sequence)
+            always = np.isnan(Z) | absurd
+            new = _most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence, ONE_BY_ONE)
             if np.mean(new != hidden) < SETTLED:
                 break
             hidden = new
@@ -229,6 +240,10 @@ class Judge:
         }
 
 
+def _fingerprint(X: Array) -> str:
+    return sha256(X.tobytes()).hexdigest() + str(X.shape) + str(X.dtype)
+
+
 def _judged(columns: Columns, X: Array, Z: Array) -> Array:
     judged: Array = ~np.isnan(Z) & ~columns.recurring(X, Z)
     return judged
@@ -243,7 +258,12 @@ def _first_suspicion(columns: Columns, X: Array, Z: Array, sequence: Sequence | 
 
 
 def _most_suspicious(
-    Z: Array, wrong: Array, hidden: Array, witness: Witness, sequence: Sequence | None
+    Z: Array,
+    wrong: Array,
+    hidden: Array,
+    witness: Witness,
+    sequence: Sequence | None,
+    at_once: float = AT_ONCE,
 ) -> Array:
     """Cells to hide next: those that stay wrong, and of the new ones the most suspicious first."""
     distance = np.nan_to_num(np.abs(Z - witness.prediction) / witness.scale, nan=np.inf)
@@ -251,7 +271,7 @@ def _most_suspicious(
     largest = fresh.max(axis=1, keepdims=True)
     if sequence is not None:
         largest = np.maximum(largest, sequence.largest(fresh, AT_ONCE_ROWS))
-    chosen: Array = wrong & (hidden | (distance >= AT_ONCE * largest))
+    chosen: Array = wrong & (hidden | (distance >= at_once * largest))
     return chosen
 
 
