@@ -7,7 +7,7 @@ errors) say how well one would predict without looking at what is near; see :cla
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -22,6 +22,8 @@ MEANS = (5, 11)
 LONGEST_CUBIC = 10
 # Far neighbours: beyond so many rows, and so many of them.
 FAR, FAR_WIDTH = 10, 9
+# Fewer rows are no stretch: chance would often put them in line.
+EVENT_ROWS = 5
 # First suspicion, before anything is learned: beyond so many running deviations of a running median.
 MEDIAN_ROWS, DEVIATION_ROWS, SUSPICIOUS = 7, 31, 6.0
 
@@ -73,6 +75,29 @@ class Sequence:
         usual: Array = np.nanmedian(self.apply(distances, Z.shape), axis=0)
         return usual
 
+    def events(self, Z: Array, wrong: Array, prediction: Array, share: float) -> Array:
+        """Stretches of suspects that continue each other smoothly, far as they are from all else.
+
+        Errors are independent: each is as far from its neighbours, wrong ones too, as from the truth.
+        A movement, a step or a drift is not: its cells are usually off from the line through the two
+        beside them by less than a `share` of their distance from the prediction. A stretch that is equal to the letter is no event.
+        """
+        found = np.zeros(wrong.shape, dtype=bool)
+        if len(Z) < EVENT_ROWS:
+            return found
+        inner = np.full(Z.shape, np.nan)
+        inner[1:-1] = np.abs(Z[1:-1] - (Z[:-2] + Z[2:]) / 2.0)
+        distance = np.abs(Z - prediction)
+        breaks = np.zeros(len(Z), dtype=bool)
+        breaks[list(self.starts)] = True
+        for j in np.flatnonzero(wrong.any(axis=0)):
+            for first, last in _runs(wrong[:, j], breaks):
+                middle = slice(first + 1, last - 1)
+                if last - first >= EVENT_ROWS and np.ptp(Z[first:last, j]) > 0.0:
+                    far = np.nanmedian(distance[middle, j])
+                    found[first:last, j] = np.nanmedian(inner[middle, j]) < share * far
+        return found
+
     def suspicious(self, Z: Array, resolution: Array) -> Array:
         """Cells far from the running median of their column, by its running deviation."""
         V = np.nan_to_num(Z)
@@ -106,6 +131,13 @@ class Surroundings:
     predictions: Array
     gap: Array
     distance: Array
+
+
+def _runs(chosen: Array, breaks: Array) -> Iterator[tuple[int, int]]:
+    """First row, and the one after the last, of stretches of chosen rows."""
+    starts = np.flatnonzero(chosen & (breaks | ~np.r_[False, chosen[:-1]]))
+    ends = np.flatnonzero(chosen & np.r_[breaks[1:] | ~chosen[1:], True]) + 1
+    yield from zip(starts, ends, strict=True)
 
 
 def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:
