@@ -290,6 +290,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         data = self._scaled(X)
         if judging:
             parameters["neighbors"] = 0.0
+            if self._columns is not None:
+                # What is beyond any plausible range has nothing to say.
+                data[self._columns.absurd(self._columns.scaled(X))] = np.nan
         learner = Learner(LearnerSettings.of(parameters))
         choice = learner.choose(data, seed)
         model, result = learner.learn(data, choice.tuning, seed, self.callback)

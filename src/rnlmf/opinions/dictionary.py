@@ -6,7 +6,8 @@ dictionary is learned once, from the noisy data (Algorithm 1); no refit is neede
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,12 +34,16 @@ class DictionaryOpinion:
 
     model: FittedModel
     n_threads: int = 1
-    _memory: dict[bytes, Array] = field(
-        default_factory=dict, init=False, repr=False, compare=False, metadata={"stored": False}
-    )
+
+    @cached_property
+    def _memory(self) -> dict[bytes, Array]:
+        return {}
 
     def __call__(self, Z: Array, hidden: Array) -> Array:
-        """Predictions of all cells, none of which sees its cell; rows asked about before are known."""
+        """Predictions of all cells, none of which sees its cell; rows asked about before are known.
+
+        Of rows that were cut it has no opinion (NaN).
+        """
         keys = [z.tobytes() + h.tobytes() for z, h in zip(Z, hidden, strict=True)]
         new = np.array([key not in self._memory for key in keys], dtype=bool)
         if len(self._memory) + new.sum() > REMEMBERED:
@@ -69,4 +74,5 @@ class DictionaryOpinion:
             )
             assert encoding.filled is not None
             prediction[:, asked] = self.model.units.to_data(encoding.filled)[:, asked]
+        prediction[np.any(~hidden & (np.abs(Z) > FARTHEST), axis=1)] = np.nan
         return prediction

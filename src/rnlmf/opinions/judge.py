@@ -133,7 +133,9 @@ class Judge:
             columns = columns.with_exceptions(X[rows])
             judged = _judged(columns, X[rows], part)
         first = _first_suspicion(columns, X[rows], part, sequence)
-        hidden, panel = _settle(part, first, judged, columns, sequence, further)
+        hidden, panel = _settle(part, first, judged, columns, sequence)
+        if further:
+            hidden, panel = _with_further(part, first, hidden, judged, columns, sequence, further)
         witnesses = panel.testify(part, hidden, judged, sequence)
         verdict = Verdict.learn(part, judged, witnesses)
         bursts = np.zeros(Z.shape[1], dtype=bool)
@@ -315,7 +317,7 @@ def _settle(
     judged: Array,
     columns: Columns,
     sequence: Sequence | None,
-    further: tuple[Opinion, ...],
+    further: tuple[Opinion, ...] = (),
     *,
     specific: bool = False,
 ) -> tuple[Array, Panel]:
@@ -333,6 +335,34 @@ def _settle(
             break
         hidden = new
     return hidden, panel
+
+
+def _with_further(
+    Z: Array,
+    first: Array,
+    hidden: Array,
+    judged: Array,
+    columns: Columns,
+    sequence: Sequence | None,
+    further: tuple[Opinion, ...],
+) -> tuple[Array, Panel]:
+    """Go on from what was `hidden` with further opinions, or where they know better: begin with them.
+
+    Relations between columns tell errors best when few are left in a row; on a curved structure they
+    tell nothing, and what they hide is hidden for nothing. The dictionary bears errors from the start.
+    """
+
+    def size(prediction: Array) -> float:
+        said = judged & ~np.isnan(prediction)
+        return float(np.mean(np.log(typical(Z - prediction, said, columns.resolution))))
+
+    later = _settle(Z, hidden, judged, columns, sequence, further)
+    known = later[1].testify(Z, later[0], judged, sequence)[0]
+    if min(size(opinion(Z, first)) for opinion in further) > size(known.prediction):
+        return later
+    earlier = _settle(Z, first, judged, columns, sequence, further)
+    others = earlier[1].testify(Z, earlier[0], judged, sequence)[0]
+    return earlier if size(others.prediction) < size(known.prediction) else later
 
 
 def _order_helps(

@@ -20,7 +20,7 @@ from rnlmf.opinions.temporal import Sequence, Surroundings
 from rnlmf.opinions.verdict import Witness
 from rnlmf.typing import Array
 
-# From cells and which of them are hidden to a prediction of every cell that does not see it.
+# From cells and which of them are hidden to a prediction of every cell that does not see it, or NaN.
 Opinion = Callable[[Array, Array], Array]
 
 # Shares and scales depend on each other; two turns settle them.
@@ -108,7 +108,10 @@ def _by_fellows(
 ) -> tuple[Array, Array, Array]:
     by_line, deviation = linear.predict(Z, hidden)
     by_similar, spread = similar.predict(_filled(Z, hidden, by_line), hidden)
-    predictions = [by_line, by_similar, *(opinion(Z, hidden) for opinion in further)]
+    predictions = [by_line, by_similar]
+    for opinion in further:
+        said = opinion(Z, hidden)
+        predictions.append(np.where(np.isnan(said), by_line, said))
     return np.stack(predictions), deviation, spread
 
 

@@ -126,7 +126,10 @@ class Sequence:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Near predictions (one below the other), disagreement of the neighbours, and how far they are."""
+    """Near predictions (one below the other), disagreement of the neighbours, and how far they are.
+
+    Neighbours disagree by what the trend around them does not account for.
+    """
 
     predictions: Array
     gap: Array
@@ -189,7 +192,11 @@ def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:
         total = uniform_filter1d(V, width, axis=0, mode="constant") * width - V
         count = uniform_filter1d(known.astype(float), width, axis=0, mode="constant") * width - known
         predictions.append(np.where(count > 0.5, total / np.maximum(count, 0.5), line))
-    gap = np.where(left & right, np.abs(zl - zr), np.nan)
+    # A steady rise is no disagreement: what the slope between the next two accounts for is none.
+    wide = points[3] - points[0]
+    outer = (L2 >= 0) & (n > R2) & (wide > 0.0)
+    slope = np.where(outer, values[3] - values[0], 0.0) / np.where(outer, wide, 1.0)
+    gap = np.where(left & right, np.abs(zr - zl - slope * span), np.nan)
     usual, some = np.zeros(m), np.any(~np.isnan(gap), axis=0)
     usual[some] = np.nanmedian(gap[:, some], axis=0) if some.any() else 0.0
     gap = np.where(np.isnan(gap), usual, gap)
