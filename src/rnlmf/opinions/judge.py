@@ -36,6 +36,8 @@ CREDIBLE = 0.5
 # Suspects account for each other if they are off by less than so many scales, and than this share of
 # what they are off if none of them is believed.
 CLOSE, VOUCHED = 2.0, 0.25
+# Neighbours of hidden cells count from so many on.
+FEW = 10.0
 # Order is used where it makes the predictions of cells better by this share.
 ORDER_HELPS = 0.1
 # With fewer rows no order can be told from chance.
@@ -198,8 +200,9 @@ class Judge:
         for round_ in range(ROUNDS):
             witnesses = self.panel.testify(Z, hidden, judged, sequence, hearing)
             probability = self._probability(Z, judged, witnesses, sequence)
+            probability = _in_bursts(probability, hidden, sequence)
             excused = _vouched_for(
-                self.panel.fellows, Z, probability, judged, always, witnesses, sequence
+                self.panel.fellows, Z, probability, judged, always, witnesses, sequence, ~self.bursts
             )
             probability = np.where(excused, 0.0, probability)
             wrong = probability > 0.5
@@ -283,6 +286,32 @@ def _most_suspicious(
     return chosen
 
 
+def _in_bursts(probability: Array, hidden: Array, sequence: Sequence | None) -> Array:
+    """Probabilities in the light of what is hidden before and after a cell.
+
+    Of a column in which the share ``pi`` is hidden, and the share ``kappa`` of the cells beside hidden
+    ones, a hidden neighbour changes the odds by ``kappa / pi``, another by
+    ``(1 - kappa) / (1 - pi)``: a Markov chain. Where errors come one by one both are 1.
+    """
+    if sequence is None or len(hidden) < 2:
+        return probability
+    first = np.zeros(len(hidden), dtype=bool)
+    first[list(sequence.starts)] = True
+    before = np.vstack([hidden[:1], hidden[:-1]])
+    pairs = hidden & ~first[:, None]
+    often = np.clip(hidden.mean(axis=0), 1e-6, 1.0 - 1e-6)
+    again = (np.sum(pairs & before, axis=0) + FEW * often) / (pairs.sum(axis=0) + FEW)
+    again = np.clip(again, often, 1.0 - 1e-3)
+    beside_hidden, beside_other = np.log(again / often), np.log((1.0 - again) / (1.0 - often))
+    change = np.where(before, beside_hidden, beside_other)
+    change[first] = 0.0
+    last = np.r_[first[1:], True]
+    after = np.where(np.vstack([hidden[1:], hidden[-1:]]), beside_hidden, beside_other)
+    after[last] = 0.0
+    odds = probability / np.maximum(1.0 - probability, 1e-12) * np.exp(change + after)
+    return odds / (1.0 + odds)
+
+
 def _vouched_for(
     fellows: Fellows,
     Z: Array,
@@ -291,6 +320,7 @@ def _vouched_for(
     always: Array,
     witnesses: list[Witness],
     sequence: Sequence | None,
+    short_events: Array | bool,
 ) -> Array:
     """Suspects that account for each other: right, though nobody else would have expected them.
 
@@ -307,7 +337,7 @@ def _vouched_for(
         close = wrong[rows] & (off < np.minimum(CLOSE * row.scale[rows], VOUCHED * unbelieved))
         excused[rows] = close & (close.sum(axis=1, keepdims=True) > 1)
     if sequence is not None:
-        excused |= sequence.events(Z, wrong, witnesses[0].prediction, VOUCHED)
+        excused |= sequence.events(Z, wrong, witnesses[0].prediction, VOUCHED, short_events)
     return excused & ~always
 
 
@@ -328,7 +358,10 @@ def _settle(
         heard = panel.specific(witnesses) if specific else witnesses
         suspicion = Verdict.learn(Z, judged, heard, FIRST_PRICE)
         probability = suspicion.probability(Z, judged, heard)
-        excused = _vouched_for(panel.fellows, Z, probability, judged, always, witnesses, sequence)
+        probability = _in_bursts(probability, hidden, sequence)
+        excused = _vouched_for(
+            panel.fellows, Z, probability, judged, always, witnesses, sequence, not specific
+        )
         wrong = (probability > 0.5) & ~excused
         new = _most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
         if np.mean(new != hidden) < LEARNED:

@@ -22,10 +22,11 @@ MEANS = (5, 11)
 LONGEST_CUBIC = 10
 # Far neighbours: beyond so many rows, and so many of them.
 FAR, FAR_WIDTH = 10, 9
-# Fewer rows are no stretch: chance would often put them in line.
-EVENT_ROWS = 5
-# First suspicion, before anything is learned: beyond so many running deviations of a running median.
-MEDIAN_ROWS, DEVIATION_ROWS, SUSPICIOUS = 7, 31, 6.0
+# Chance often puts fewer rows in line. A shorter stretch is strange if so many are expected by chance.
+EVENT_ROWS, SHORTEST, CHANCE = 5, 3, 0.05
+# First suspicion, before anything is learned: beyond so many running deviations of a running median, in
+# rows. The longer one is for bursts, whose errors would be a short one's median.
+WINDOWS, SUSPICIOUS = ((7, 31), (31, 121)), 6.0
 
 
 @dataclass(frozen=True)
@@ -75,36 +76,51 @@ class Sequence:
         usual: Array = np.nanmedian(self.apply(distances, Z.shape), axis=0)
         return usual
 
-    def events(self, Z: Array, wrong: Array, prediction: Array, share: float) -> Array:
-        """Stretches of suspects that continue each other smoothly, far as they are from all else.
+    def events(
+        self, Z: Array, wrong: Array, prediction: Array, share: float, short: Array | bool
+    ) -> Array:
+        """Stretches of suspects that continue each other, far as they are from all else.
 
         Errors are independent: each is as far from its neighbours, wrong ones too, as from the truth.
         A movement, a step or a drift is not: its cells are usually off from the line through the two
-        beside them by less than a `share` of their distance from the prediction. A stretch that is equal to the letter is no event.
+        beside them by less than a `share` of their distance from the prediction. In `short` stretches
+        half the distance to the next one beside will do; these count in columns without bursts, and if
+        so many errors one after the other would be a strange chance. A stretch that is equal to the
+        letter is no event.
         """
         found = np.zeros(wrong.shape, dtype=bool)
         if len(Z) < EVENT_ROWS:
             return found
+        step = np.abs(np.diff(Z, axis=0, prepend=np.nan, append=np.nan))
+        nearest = np.fmin(step[:-1], step[1:])
         inner = np.full(Z.shape, np.nan)
         inner[1:-1] = np.abs(Z[1:-1] - (Z[:-2] + Z[2:]) / 2.0)
         distance = np.abs(Z - prediction)
         breaks = np.zeros(len(Z), dtype=bool)
         breaks[list(self.starts)] = True
+        short = np.broadcast_to(short, Z.shape[1])
         for j in np.flatnonzero(wrong.any(axis=0)):
+            often = wrong[:, j].mean()
             for first, last in _runs(wrong[:, j], breaks):
-                middle = slice(first + 1, last - 1)
-                if last - first >= EVENT_ROWS and np.ptp(Z[first:last, j]) > 0.0:
+                length, rows = last - first, slice(first, last)
+                middle, off = slice(first + 1, last - 1), inner
+                if length < EVENT_ROWS:
+                    if not short[j] or length < SHORTEST or len(Z) * often**length > CHANCE:
+                        continue
+                    middle, off = rows, nearest / 2.0
+                if np.ptp(Z[rows, j]) > 0.0:
                     far = np.nanmedian(distance[middle, j])
-                    found[first:last, j] = np.nanmedian(inner[middle, j]) < share * far
+                    found[rows, j] = np.nanmedian(off[middle, j]) < share * far
         return found
 
     def suspicious(self, Z: Array, resolution: Array) -> Array:
-        """Cells far from the running median of their column, by its running deviation."""
-        V = np.nan_to_num(Z)
-        distance = np.abs(V - self.smooth(V, MEDIAN_ROWS))
-        usual = np.maximum(0.3 * np.median(distance, axis=0), np.maximum(resolution, 1e-9))
-        deviation = 1.4826 * np.maximum(self.smooth(distance, DEVIATION_ROWS), usual)
-        found: Array = distance > SUSPICIOUS * deviation
+        """Cells far from a running median of their column, by its running deviation."""
+        V, found = np.nan_to_num(Z), np.zeros(Z.shape, dtype=bool)
+        for median_rows, deviation_rows in WINDOWS:
+            distance = np.abs(V - self.smooth(V, median_rows))
+            usual = np.maximum(0.3 * np.median(distance, axis=0), np.maximum(resolution, 1e-9))
+            deviation = 1.4826 * np.maximum(self.smooth(distance, deviation_rows), usual)
+            found |= distance > SUSPICIOUS * deviation
         return found
 
     def near(self, Z: Array, hidden: Array) -> Surroundings:
