@@ -25,12 +25,9 @@ ONE_BY_ONE = 0.9
 # While suspects are looked for, errors still blur the predictions and each other, and need not pay in
 # full for being told apart; what was hidden for nothing is judged again at the end.
 FIRST_PRICE = 0.5
-# A verdict has settled when fewer cells than this change it; while opinions are learned, fewer than that.
+# A verdict has settled when fewer cells than this change it; while opinions are learned, fewer than the
+# second number.
 SETTLED, LEARNED = 1e-4, 5e-4
-# Stretches that only far neighbours find strange are errors where they are more than this share of a
-# column: there are that many events in right data. So are they where errors are so dense that two are
-# next to each other more often.
-RARE = 0.02
 # The share of the suspects of a column that must be wrong before any is touched.
 CREDIBLE = 0.5
 # Suspects account for each other if they are off by less than so many scales, and than this share of
@@ -98,7 +95,6 @@ class Judge:
     verdict: Verdict
     alone: Verdict
     ordered: bool
-    bursts: Array
     trusted: Array
     credibility: float
     left_alone: dict[int, str] = field(default_factory=dict)
@@ -140,25 +136,6 @@ class Judge:
             hidden, panel = _with_further(part, first, hidden, judged, columns, sequence, further)
         witnesses = panel.testify(part, hidden, judged, sequence)
         verdict = Verdict.learn(part, judged, witnesses)
-        bursts = np.zeros(Z.shape[1], dtype=bool)
-        if sequence is not None:
-            bursts = hidden.mean(axis=0) ** 2 > RARE
-            suspicion = Verdict.learn(part, judged, panel.specific(witnesses), FIRST_PRICE)
-            more = suspicion.probability(part, judged, panel.specific(witnesses)) > 0.5
-            if bursts.any() or np.mean(more & ~hidden, axis=0).max() > RARE / 4.0:
-                wider, _ = _settle(part, first, judged, columns, sequence, further, specific=True)
-                bursts |= np.mean(wider & ~hidden, axis=0) > RARE
-            if bursts.any():
-                hidden = np.where(bursts, wider, hidden)
-                panel, _ = Panel.learn(part, hidden, judged, columns, sequence, further)
-                witnesses = panel.testify(part, hidden, judged, sequence)
-                specific = Verdict.learn(part, judged, panel.specific(witnesses))
-                verdict = Verdict(
-                    tuple(
-                        s if burst else v
-                        for s, v, burst in zip(specific.columns, verdict.columns, bursts, strict=True)
-                    )
-                )
         alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
         suspects = hidden & judged & ~columns.absurd(part)
         overall, shares = misleading(
@@ -169,8 +146,8 @@ class Judge:
             lambda cells, some: panel.testify(cells, some, judged, sequence),
             sequence,
         )
-        trusted = (shares >= CREDIBLE) | bursts
-        judge = cls(panel, verdict, alone, sequence is not None, bursts, trusted, overall)
+        trusted = shares >= CREDIBLE
+        judge = cls(panel, verdict, alone, sequence is not None, trusted, overall)
         judge = replace(judge, left_alone=judge._reasons(suspects, shares))
         if len(rows) == len(Z):
             # What was found with patience while learning is where judging the same data begins.
@@ -188,7 +165,9 @@ class Judge:
         Z = columns.scaled(X)
         judged = _judged(columns, X, Z)
         if not self.ordered or (
-            sequence is not None and not force_order and not _order_helps(Z, X, judged, columns, sequence, self.panel.fellows.further)
+            sequence is not None
+            and not force_order
+            and not _order_helps(Z, X, judged, columns, sequence, self.panel.fellows.further)
         ):
             sequence = None
         absurd = columns.absurd(Z)
@@ -199,10 +178,10 @@ class Judge:
         hearing = Hearing(self.panel.fellows, Z)
         for round_ in range(ROUNDS):
             witnesses = self.panel.testify(Z, hidden, judged, sequence, hearing)
-            probability = self._probability(Z, judged, witnesses, sequence)
+            probability = self._probability(Z, judged, witnesses)
             probability = _in_bursts(probability, hidden, sequence)
             excused = _vouched_for(
-                self.panel.fellows, Z, probability, judged, always, witnesses, sequence, ~self.bursts
+                self.panel.fellows, Z, probability, judged, always, witnesses, sequence
             )
             probability = np.where(excused, 0.0, probability)
             wrong = probability > 0.5
@@ -228,17 +207,9 @@ class Judge:
             bad_rows,
         )
 
-    def _probability(
-        self, Z: Array, judged: Array, witnesses: list[Witness], sequence: Sequence | None
-    ) -> Array:
-        if len(witnesses) == 1:
-            verdict = self.alone if self.ordered else self.verdict
-            return verdict.probability(Z, judged, witnesses)
-        usual = self.verdict.probability(Z, judged, witnesses)
-        if not self.bursts.any():
-            return usual
-        specific = self.verdict.probability(Z, judged, self.panel.specific(witnesses))
-        return np.where(self.bursts, specific, usual)
+    def _probability(self, Z: Array, judged: Array, witnesses: list[Witness]) -> Array:
+        verdict = self.alone if self.ordered and len(witnesses) == 1 else self.verdict
+        return verdict.probability(Z, judged, witnesses)
 
     def _reasons(self, suspects: Array, shares: Array) -> dict[int, str]:
         """Columns with suspicious cells that are left alone, and why."""
@@ -320,7 +291,6 @@ def _vouched_for(
     always: Array,
     witnesses: list[Witness],
     sequence: Sequence | None,
-    short_events: Array | bool,
 ) -> Array:
     """Suspects that account for each other: right, though nobody else would have expected them.
 
@@ -337,7 +307,7 @@ def _vouched_for(
         close = wrong[rows] & (off < np.minimum(CLOSE * row.scale[rows], VOUCHED * unbelieved))
         excused[rows] = close & (close.sum(axis=1, keepdims=True) > 1)
     if sequence is not None:
-        excused |= sequence.events(Z, wrong, witnesses[0].prediction, VOUCHED, short_events)
+        excused |= sequence.events(Z, wrong, witnesses[0].prediction, VOUCHED)
     return excused & ~always
 
 
@@ -348,20 +318,15 @@ def _settle(
     columns: Columns,
     sequence: Sequence | None,
     further: tuple[Opinion, ...] = (),
-    *,
-    specific: bool = False,
 ) -> tuple[Array, Panel]:
     """Learn, judge and hide in turns until the verdict does not change any more."""
     always = np.isnan(Z) | columns.absurd(Z)
     for _ in range(LEARNING_ROUNDS):
         panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
-        heard = panel.specific(witnesses) if specific else witnesses
-        suspicion = Verdict.learn(Z, judged, heard, FIRST_PRICE)
-        probability = suspicion.probability(Z, judged, heard)
+        suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE)
+        probability = suspicion.probability(Z, judged, witnesses)
         probability = _in_bursts(probability, hidden, sequence)
-        excused = _vouched_for(
-            panel.fellows, Z, probability, judged, always, witnesses, sequence, not specific
-        )
+        excused = _vouched_for(panel.fellows, Z, probability, judged, always, witnesses, sequence)
         wrong = (probability > 0.5) & ~excused
         new = _most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
         if np.mean(new != hidden) < LEARNED:

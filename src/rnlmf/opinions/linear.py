@@ -15,8 +15,8 @@ import numpy as np
 
 from rnlmf.typing import Array
 
-# While relations are learned no cell pulls with more than so many spreads. Predictions take the cells as
-# they are: two columns that are far out in the same way vouch for each other.
+# While relations are learned no cell pulls with more than so many spreads. Predictions take the cells
+# as they are: two columns that are far out in the same way vouch for each other.
 LARGEST_PULL = 8.0
 RIDGES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 # Ridge while the covariance is learned from rows with gaps, and how often gaps are filled anew.

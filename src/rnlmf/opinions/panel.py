@@ -27,8 +27,6 @@ Opinion = Callable[[Array, Array], Array]
 TURNS = 2
 # Rows in the running median that follows quiet and busy stretches.
 STRETCH = 41
-# Quantile of the far neighbours' errors that counts as their worst, and the normal distribution's.
-WORST, NORMAL_WORST = 0.95, 1.96
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,7 @@ class Fellows:
         assert scale is not None
         return cls(linear, similar, further, weights, model), Witness(prediction, scale)
 
-    def testify(
-        self, Z: Array, hidden: Array, used: Array, hearing: Hearing | None = None
-    ) -> Witness:
+    def testify(self, Z: Array, hidden: Array, used: Array, hearing: Hearing | None = None) -> Witness:
         """What the fellows say; a `hearing` of the same cells remembers what they have said before."""
         predictions, deviation, spread = (hearing or Hearing(self, Z)).of(hidden)
         prediction = combine(self.weights, predictions)
@@ -75,7 +71,7 @@ class Fellows:
 
 
 class Hearing:
-    """What the fellows say of the same rows again and again: asked anew where other cells are hidden."""
+    """What the fellows say of the same rows time and again: asked anew where other cells are hidden."""
 
     def __init__(self, fellows: Fellows, Z: Array) -> None:
         self.fellows = fellows
@@ -187,7 +183,6 @@ class Panel:
     fellows: Fellows
     neighbours: TimeNeighbours | None
     both: ScaleModel | None
-    worst: Array | None
 
     @classmethod
     def learn(
@@ -203,16 +198,12 @@ class Panel:
         used = judged & ~hidden
         fellows, row = Fellows.learn(Z, hidden, used, columns, further)
         if sequence is None:
-            return cls(columns, fellows, None, None, None), [row]
+            return cls(columns, fellows, None, None), [row]
         surroundings = sequence.near(Z, hidden)
         neighbours, time = TimeNeighbours.learn(Z, surroundings, used, columns, sequence)
         prediction, features = _both(Z, used, row, time, columns.resolution)
         both = ScaleModel.learn(Z - prediction, used, features, columns.resolution)
-        far = np.where(used, np.abs(Z - sequence.far(Z, hidden)), np.nan)
-        worst = np.ones(Z.shape[1])
-        some = used.any(axis=0)
-        worst[some] = np.nanquantile(far[:, some], WORST, axis=0) / NORMAL_WORST
-        panel = cls(columns, fellows, neighbours, both, worst)
+        panel = cls(columns, fellows, neighbours, both)
         return panel, panel._ordered(Z, used, row, time, surroundings)
 
     def testify(
@@ -232,27 +223,14 @@ class Panel:
         time = self.neighbours.testify(Z, surroundings, used, sequence)
         return self._ordered(Z, used, row, time, surroundings)
 
-    def specific(self, witnesses: list[Witness]) -> list[Witness]:
-        """The same without the testimony of neighbours that know less than far ones would.
-
-        In a burst of errors every cell is between two that disagree as much as it does; such
-        neighbours excuse anything.
-        """
-        if self.worst is None or len(witnesses) == 1:
-            return witnesses
-        both, time, row = witnesses
-        scale = np.where(time.scale < self.worst, time.scale, np.inf)
-        return [both, Witness(time.prediction, scale), row]
-
     def _ordered(
         self, Z: Array, used: Array, row: Witness, time: Witness, surroundings: Surroundings
     ) -> list[Witness]:
         assert self.both is not None
-        assert self.worst is not None
         prediction, features = _both(Z, used, row, time, self.columns.resolution, self.both.unit)
         scale = self.both.predict(features)
         trust = row.scale**2 / (row.scale**2 + time.scale**2)
-        doubt = np.where(time.scale < self.worst, trust * surroundings.gap / 2.0, 0.0)
+        doubt = trust * surroundings.gap / 2.0
         return [Witness(prediction, np.maximum(scale, doubt)), time, row]
 
 

@@ -1,8 +1,7 @@
-"""What a cell should be by its neighbours in time, near ones and far ones.
+"""What a cell should be by its neighbours in time.
 
-Near neighbours give four predictions of different smoothness. Their uncertainty is local: between two
-neighbours that disagree, nobody can say what is right. Far neighbours (beyond any short burst of
-errors) say how well one would predict without looking at what is near; see :class:`Surroundings`.
+They give four predictions of different smoothness. Their uncertainty is local: between two neighbours
+that disagree, nobody can say what is right; see :class:`Surroundings`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from scipy.ndimage import maximum_filter1d, median_filter, uniform_filter1d
 
 from rnlmf.typing import Array
@@ -20,8 +18,6 @@ from rnlmf.typing import Array
 MEANS = (5, 11)
 # A cubic through four neighbours that span more rows than this is a guess.
 LONGEST_CUBIC = 10
-# Far neighbours: beyond so many rows, and so many of them.
-FAR, FAR_WIDTH = 10, 9
 # Chance often puts fewer rows in line. A shorter stretch is strange if so many are expected by chance.
 EVENT_ROWS, SHORTEST, CHANCE = 5, 3, 0.05
 # First suspicion, before anything is learned: beyond so many running deviations of a running median, in
@@ -76,17 +72,15 @@ class Sequence:
         usual: Array = np.nanmedian(self.apply(distances, Z.shape), axis=0)
         return usual
 
-    def events(
-        self, Z: Array, wrong: Array, prediction: Array, share: float, short: Array | bool
-    ) -> Array:
+    def events(self, Z: Array, wrong: Array, prediction: Array, share: float) -> Array:
         """Stretches of suspects that continue each other, far as they are from all else.
 
         Errors are independent: each is as far from its neighbours, wrong ones too, as from the truth.
         A movement, a step or a drift is not: its cells are usually off from the line through the two
-        beside them by less than a `share` of their distance from the prediction. In `short` stretches
-        half the distance to the next one beside will do; these count in columns without bursts, and if
-        so many errors one after the other would be a strange chance. A stretch that is equal to the
-        letter is no event.
+        beside them by less than a `share` of their distance from the prediction. In short stretches
+        half the distance to the next one beside will do; these count where there are hardly others, and
+        where so many errors one after the other would be a strange chance. A stretch that is equal to
+        the letter is no event.
         """
         found = np.zeros(wrong.shape, dtype=bool)
         if len(Z) < EVENT_ROWS:
@@ -98,14 +92,16 @@ class Sequence:
         distance = np.abs(Z - prediction)
         breaks = np.zeros(len(Z), dtype=bool)
         breaks[list(self.starts)] = True
-        short = np.broadcast_to(short, Z.shape[1])
         for j in np.flatnonzero(wrong.any(axis=0)):
             often = wrong[:, j].mean()
-            for first, last in _runs(wrong[:, j], breaks):
+            runs = list(_runs(wrong[:, j], breaks))
+            stretches = sum(last - first for first, last in runs if last - first >= SHORTEST)
+            alone = stretches < often * len(Z) / 2.0
+            for first, last in runs:
                 length, rows = last - first, slice(first, last)
                 middle, off = slice(first + 1, last - 1), inner
                 if length < EVENT_ROWS:
-                    if not short[j] or length < SHORTEST or len(Z) * often**length > CHANCE:
+                    if not alone or length < SHORTEST or len(Z) * often**length > CHANCE:
                         continue
                     middle, off = rows, nearest / 2.0
                 if np.ptp(Z[rows, j]) > 0.0:
@@ -134,10 +130,6 @@ class Sequence:
                 for f in fields(Surroundings)
             }
         )
-
-    def far(self, Z: Array, hidden: Array) -> Array:
-        """Mean of the medians of some cells beyond `FAR` rows on either side; 0 without any."""
-        return self.apply(lambda rows: _far(Z[rows], hidden[rows]), Z.shape)
 
 
 @dataclass(frozen=True)
@@ -219,18 +211,3 @@ def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:
     step = float(np.median(np.diff(times))) if n > 1 else 1.0
     distance = np.where(left & right, dl + dr, 2.0 * np.maximum(dl * left, dr * right)) / (step or 1.0)
     return Surroundings(np.stack(predictions), gap, np.log(np.maximum(distance, 1.0) / 2.0))
-
-
-def _far(Z: Array, hidden: Array) -> Array:
-    n, m = Z.shape
-    margin = np.full((FAR + FAR_WIDTH, m), np.nan)
-    V = np.vstack([margin, np.where(hidden, np.nan, Z), margin])
-    windows = sliding_window_view(V, FAR_WIDTH, axis=0)
-    counted = np.sum(~np.isnan(windows), axis=-1)
-    medians = np.full(counted.shape, np.nan)
-    some = counted > 0
-    medians[some] = np.nanmedian(windows[some], axis=-1)
-    sides = np.stack([medians[:n], medians[2 * FAR + FAR_WIDTH + 1 :][:n]])
-    there = ~np.isnan(sides)
-    mean: Array = np.where(there, sides, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    return mean

@@ -107,9 +107,7 @@ class ColumnVerdict:
                 size = float(np.clip(np.sqrt(squares), LEAST_ERROR, LARGEST_ERROR))
                 part = (parts / right * (1.0 - posterior)).sum(axis=1)
                 mixed = part / part.sum()
-            value = float(
-                np.log(share * _wrong(z, p[0], s[0], size) + (1 - share) * (mixed @ f)).sum()
-            )
+            value = float(np.log(share * _wrong(z, p[0], s[0], size) + (1 - share) * (mixed @ f)).sum())
             if value > likelihood:
                 best, likelihood = cls(freedom, mixed, share, size), value
         return best if likelihood - alone > price * np.log(len(z)) else cls()
