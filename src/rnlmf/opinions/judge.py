@@ -143,7 +143,7 @@ class Judge:
             suspects,
             judged,
             witnesses,
-            lambda cells, some: panel.testify(cells, some, judged, sequence),
+            lambda cells, some: panel.testify(cells, some | np.isnan(cells), judged, sequence),
             sequence,
         )
         trusted = shares >= CREDIBLE

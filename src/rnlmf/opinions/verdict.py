@@ -31,6 +31,9 @@ STEPS = 6
 # Errors are gross: at least the column's spread. No more than this share of a column is wrong.
 LEAST_ERROR, LARGEST_ERROR = 1.0, 50.0
 MOST_WRONG = 0.4
+# Nor is there an error that can be told from a surprise unless errors are this many times as large as
+# what predictions usually are off: a broad and a narrow normal are also a heavy tail.
+GROSS = 4.0
 FEWEST_CELLS = 20
 # What the second component must gain, in logarithms of the number of cells: its two parameters, twice.
 PRICE = 2.0
@@ -110,7 +113,8 @@ class ColumnVerdict:
             value = float(np.log(share * _wrong(z, p[0], s[0], size) + (1 - share) * (mixed @ f)).sum())
             if value > likelihood:
                 best, likelihood = cls(freedom, mixed, share, size), value
-        return best if likelihood - alone > price * np.log(len(z)) else cls()
+        told_apart = best.size > GROSS * float(np.median(s[0]))
+        return best if told_apart and likelihood - alone > price * np.log(len(z)) else cls()
 
     def probability(self, z: Array, p: Array, s: Array) -> Array:
         """That cells are wrong."""
