@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import enet_path
 
-from rnlmf.cluster.affinity import (
-    block_rows,
-    largest_of_rows,
-    representation_graph,
-    row_chunks,
-    unit_rows,
-)
+from rnlmf.cluster.affinity import representation_graph, unit_rows
 from rnlmf.cluster.labels import LABEL_CONSTRAINTS
+from rnlmf.compared.active_set import largest_products, represent_sparsely
 from rnlmf.compared.base import SubspaceClusterer
-from rnlmf.engine.samples import default_threads, threads
 from rnlmf.typing import Array
 from rnlmf.validation import (
     AT_LEAST_ONE,
@@ -30,17 +21,6 @@ from rnlmf.validation import (
     StrOptions,
     thread_count,
 )
-
-# The first active set: the samples with the largest products.
-FIRST_ACTIVE = 100
-# The active set is larger than the number of nonzeros by this factor.
-ROOM = 1.25
-# How far a condition of optimality may be violated, and the accuracy of the inner solver.
-SLACK = 1e-6
-INNER_TOLERANCE = 1e-8
-INNER_ITERATIONS = 10_000
-# Samples whose active sets are checked together.
-MOST_ROWS = 256
 
 
 class ElasticNetSubspaceClustering(SubspaceClusterer):
@@ -155,104 +135,21 @@ class ElasticNetSubspaceClustering(SubspaceClusterer):
 
     def _represent(self, X: Array) -> tuple[list[float], bool]:
         unit = unit_rows(X)
-        n = len(unit)
-        count = min(self.max_nonzero, n - 1)
-        columns = np.zeros((n, count), dtype=np.int32)
-        values = np.zeros((n, count))
-
-        def work(rows: slice) -> tuple[list[float], bool]:
-            found, objective, converged = self._block(unit, np.arange(rows.start, rows.stop))
-            for i, (support, c) in zip(range(rows.start, rows.stop), found, strict=True):
-                largest = np.argsort(-np.abs(c), kind="stable")[:count]
-                columns[i, : len(largest)] = support[largest]
-                values[i, : len(largest)] = c[largest]
-            return objective, converged
-
-        rounds: list[list[float]] = []
-        converged = True
-        with threads(thread_count(self.n_jobs) or default_threads(), n) as run_map:
-            for objective, good in run_map(work, row_chunks(n, min(block_rows(8 * n), MOST_ROWS))):
-                rounds.append(objective)
-                converged &= good
-        row, place = np.nonzero(values)
-        self.representation_ = scipy.sparse.csr_array(
-            (values[row, place], (row, columns[row, place])), shape=(n, n)
+        n_threads = thread_count(self.n_jobs)
+        peaks = largest_products(unit, n_threads=n_threads)
+        # A sample without any product has no coefficients, whatever the weight.
+        weights = self.fit_weight * self.l1_ratio / np.where(peaks > 0.0, peaks, 1.0)
+        self.representation_, objective, converged = represent_sparsely(
+            unit,
+            weights,
+            l1_ratio=self.l1_ratio,
+            max_nonzero=self.max_nonzero,
+            max_iter=self.max_iter,
+            n_threads=n_threads,
         )
-        # Blocks that are done stay as they are.
-        longest = max(len(objective) for objective in rounds)
-        padded = [objective + objective[-1:] * (longest - len(objective)) for objective in rounds]
-        return [float(total) for total in np.sum(padded, axis=0)], converged
+        return objective, converged
 
     def _graph(self) -> scipy.sparse.csr_array:
         return representation_graph(
             self.representation_, mass=self.affinity_mass, scaling=self.affinity_scaling
         )
-
-    def _block(
-        self, unit: Array, rows: Array
-    ) -> tuple[list[tuple[Array, Array]], list[float], bool]:
-        """Supports and coefficients of some samples; objective of every round; whether optimal."""
-        b, n = len(rows), len(unit)
-        t = float(self.l1_ratio)
-        place = np.arange(b)
-        products = np.abs(unit[rows] @ unit.T)
-        products[place, rows] = -1.0
-        largest, _ = largest_of_rows(products, min(FIRST_ACTIVE, n - 1))
-        peak = products.max(axis=1)
-        # A sample without any product has no coefficients, whatever the weight.
-        weight = self.fit_weight * t / np.where(peak > 0.0, peak, 1.0)
-        found = [(support, np.zeros(len(support))) for support in largest]
-        values = np.zeros(b)
-        active = place[peak > 0.0]
-        objective: list[float] = []
-        for _ in range(self.max_iter):
-            residuals = np.empty((len(active), unit.shape[1]))
-            for k, i in enumerate(active):
-                support = found[i][0]
-                c = self._solve(unit[support], unit[rows[i]], weight[i])
-                residuals[k] = unit[rows[i]] - c @ unit[support]
-                values[i] = (
-                    t * np.abs(c).sum()
-                    + 0.5 * (1.0 - t) * c @ c
-                    + 0.5 * weight[i] * residuals[k] @ residuals[k]
-                )
-                found[i] = (support, c)
-            objective.append(float(values.sum()))
-            slopes = np.abs(residuals @ unit.T) * weight[active, None]
-            slopes[np.arange(len(active)), rows[active]] = 0.0
-            still = []
-            for k, i in enumerate(active):
-                support, c = found[i]
-                slopes[k, support] = 0.0
-                wrong = np.flatnonzero(slopes[k] > t * (1.0 + SLACK))
-                if not len(wrong):
-                    continue
-                kept = support[c != 0.0]
-                room = max(FIRST_ACTIVE, int(ROOM * len(kept)) + 1) - len(kept)
-                wrong = wrong[np.argsort(-slopes[k, wrong], kind="stable")[:room]]
-                found[i] = (np.concatenate([kept, wrong]), np.concatenate([c[c != 0.0], 0.0 * wrong]))
-                still.append(i)
-            active = np.array(still, dtype=int)
-            if not len(active):
-                return found, objective, True
-        return found, objective, False
-
-    def _solve(self, others: Array, x: Array, weight: float) -> Array:
-        """The elastic net on an active set, by coordinate descent."""
-        gram = others @ others.T
-        with warnings.catch_warnings():
-            # Equal samples make it slow; the conditions of optimality are checked by the caller.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            _, coefficients, *_ = enet_path(
-                np.asfortranarray(others.T),
-                x,
-                l1_ratio=self.l1_ratio,
-                alphas=[1.0 / (weight * len(x))],
-                precompute=gram,
-                Xy=others @ x,
-                tol=INNER_TOLERANCE,
-                max_iter=INNER_ITERATIONS,
-                check_input=False,
-            )
-        solution: Array = coefficients[:, 0]
-        return solution
