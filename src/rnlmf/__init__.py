@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rnlmf.cleaning.frame import Cleaned, clean
     from rnlmf.cluster import RNLMFClustering
+    from rnlmf.compared.sparse_omp import SparseSubspaceClusteringOMP
+    from rnlmf.compared.elastic_net import ElasticNetSubspaceClustering
+    from rnlmf.compared.kernel_sparse import KernelSparseSubspaceClustering
+    from rnlmf.compared.low_rank_sparse import LowRankSparseSubspaceClustering
+    from rnlmf.compared.ensemble import EnsembleKSubspaces
+    from rnlmf.compared.kernel_dictionary_learning import KernelDictionaryLearning
     from rnlmf.compared.least_squares import LeastSquaresSubspaceClustering
     from rnlmf.compared.low_rank import LowRankSubspaceClustering
     from rnlmf.compared.robust_dictionary_learning import RobustDictionaryLearning
@@ -27,6 +33,12 @@ __version__ = "0.1.0"
 _HOME = {
     "RNLMF": "estimators.rnlmf",
     "Cleaned": "cleaning.frame",
+    "SparseSubspaceClusteringOMP": "compared.sparse_omp",
+    "ElasticNetSubspaceClustering": "compared.elastic_net",
+    "KernelSparseSubspaceClustering": "compared.kernel_sparse",
+    "LowRankSparseSubspaceClustering": "compared.low_rank_sparse",
+    "EnsembleKSubspaces": "compared.ensemble",
+    "KernelDictionaryLearning": "compared.kernel_dictionary_learning",
     "Factorization": "estimators.factorization",
     "LeastSquaresSubspaceClustering": "compared.least_squares",
     "LowRankSubspaceClustering": "compared.low_rank",
@@ -50,6 +62,12 @@ _HOME = {
 __all__ = [
     "RNLMF",
     "Cleaned",
+    "SparseSubspaceClusteringOMP",
+    "ElasticNetSubspaceClustering",
+    "KernelSparseSubspaceClustering",
+    "LowRankSparseSubspaceClustering",
+    "EnsembleKSubspaces",
+    "KernelDictionaryLearning",
     "Factorization",
     "LeastSquaresSubspaceClustering",
     "LowRankSubspaceClustering",
