@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rnlmf.cleaning.frame import Cleaned, clean
     from rnlmf.cluster import RNLMFClustering
-    from rnlmf.compared.sparse_omp import SparseSubspaceClusteringOMP
     from rnlmf.compared.elastic_net import ElasticNetSubspaceClustering
-    from rnlmf.compared.kernel_sparse import KernelSparseSubspaceClustering
-    from rnlmf.compared.low_rank_sparse import LowRankSparseSubspaceClustering
     from rnlmf.compared.ensemble import EnsembleKSubspaces
     from rnlmf.compared.kernel_dictionary_learning import KernelDictionaryLearning
+    from rnlmf.compared.kernel_sparse import KernelSparseSubspaceClustering
     from rnlmf.compared.least_squares import LeastSquaresSubspaceClustering
     from rnlmf.compared.low_rank import LowRankSubspaceClustering
+    from rnlmf.compared.low_rank_sparse import LowRankSparseSubspaceClustering
     from rnlmf.compared.robust_dictionary_learning import RobustDictionaryLearning
     from rnlmf.compared.robust_kernel_pca import RobustKernelPCA
     from rnlmf.compared.robust_pca import RobustPCA
     from rnlmf.compared.sparse import SparseSubspaceClustering
+    from rnlmf.compared.sparse_omp import SparseSubspaceClusteringOMP
     from rnlmf.estimators.factorization import Factorization, factorize
     from rnlmf.estimators.outliers import RNLMFOutlierDetector
     from rnlmf.estimators.persistence import load, save
@@ -62,14 +62,13 @@ _HOME = {
 __all__ = [
     "RNLMF",
     "Cleaned",
-    "SparseSubspaceClusteringOMP",
     "ElasticNetSubspaceClustering",
-    "KernelSparseSubspaceClustering",
-    "LowRankSparseSubspaceClustering",
     "EnsembleKSubspaces",
-    "KernelDictionaryLearning",
     "Factorization",
+    "KernelDictionaryLearning",
+    "KernelSparseSubspaceClustering",
     "LeastSquaresSubspaceClustering",
+    "LowRankSparseSubspaceClustering",
     "LowRankSubspaceClustering",
     "RNLMFClustering",
     "RNLMFDenoiser",
@@ -80,6 +79,7 @@ __all__ = [
     "Selection",
     "SolverOptions",
     "SparseSubspaceClustering",
+    "SparseSubspaceClusteringOMP",
     "clean",
     "factorize",
     "held_out_score",

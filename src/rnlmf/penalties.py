@@ -49,9 +49,9 @@ def row_shrink(M: Array, t: Array | float) -> Array:
 def change_singular_values(M: Array, change: Callable[[Array], Array]) -> tuple[Array, Array]:
     """`M` with its singular values changed, and those that are left, largest first.
 
-    For a tall matrix only the small Gram matrix is factorized: with ``M^T M = V S^2 V^T`` the result is
-    ``M V change(S) / S V^T``. Singular values below the square root of the rounding unit, relative to the
-    largest, are not resolved; `change` should make them zero.
+    For a tall matrix only the small Gram matrix is factorized: with ``M^T M = V S^2 V^T`` the result
+    is ``M V change(S) / S V^T``. Singular values below the square root of the rounding unit, relative
+    to the largest, are not resolved; `change` should make them zero.
     """
     if M.shape[0] < M.shape[1]:
         transposed, values = change_singular_values(M.T, change)

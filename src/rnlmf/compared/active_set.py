@@ -46,9 +46,10 @@ def represent_sparsely(
     """The elastic net of every sample on all others.
 
     Row ``i`` of the result minimises ``t |c|_1 + (1 - t) |c|^2 / 2 + g_i |x_i - c X|^2 / 2`` with
-    ``c_i = 0``. It is solved on an active set of samples, beginning with those of the largest products.
-    Samples outside of it that violate the conditions of optimality, ``|g_i (x_i - c X) . x_j| <= t``, take
-    the place of those without a coefficient until there are none [1]_.
+    ``c_i = 0``. It is solved on an active set of samples, beginning with those of the largest
+    products. Samples outside of it that violate the conditions of optimality,
+    ``|g_i (x_i - c X) . x_j| <= t``, take the place of those without a coefficient until there are
+    none [1]_.
 
     Parameters
     ----------
@@ -155,9 +156,10 @@ def _block(
 def _elastic_net(others: Array, x: Array, weight: float, t: float) -> Array:
     """The elastic net on an active set.
 
-    With ``(1 - t) / g`` on the diagonal of the Gram matrix it is a lasso, whose path is followed by least
-    angle regression: exact where coordinate descent takes for ever, as samples of a subspace depend on
-    each other. Equal samples can end the path early; coordinate descent then goes on from there.
+    With ``(1 - t) / g`` on the diagonal of the Gram matrix it is a lasso, whose path is followed by
+    least angle regression: exact where coordinate descent takes for ever, as samples of a subspace
+    depend on each other. Equal samples can end the path early; coordinate descent then goes on from
+    there.
     """
     gram, products = others @ others.T, others @ x
     limit = t / weight
@@ -175,7 +177,8 @@ def _elastic_net(others: Array, x: Array, weight: float, t: float) -> Array:
             return_path=False,
         )
         slopes = products - gram @ c
-        wrong = np.abs(slopes - limit * np.sign(c)) * (c != 0.0) + np.maximum(np.abs(slopes) - limit, 0.0)
+        # Where there is a coefficient the slope is the limit, with its sign; elsewhere less.
+        wrong = np.abs(slopes - np.where(c != 0.0, limit * np.sign(c), np.clip(slopes, -limit, limit)))
         if wrong.max() > SLACK * limit:
             _, path, *_ = enet_path(
                 np.asfortranarray(others.T),

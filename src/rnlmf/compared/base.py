@@ -112,8 +112,8 @@ def check_memory(n_samples: int, n_matrices: int) -> None:
     if needed > MOST_BYTES:
         raise ValueError(
             f"{n_samples} samples need about {needed / 2**30:.0f} GiB for matrices of "
-            f"{n_samples} x {n_samples}, more than {MOST_BYTES / 2**30:.0f} GiB: take fewer samples, or "
-            "RNLMFClustering, SparseSubspaceClusteringOMP or ElasticNetSubspaceClustering, whose "
+            f"{n_samples} x {n_samples}, more than {MOST_BYTES / 2**30:.0f} GiB: take fewer samples, "
+            "or RNLMFClustering, SparseSubspaceClusteringOMP or ElasticNetSubspaceClustering, whose "
             "memory grows with the number of samples only."
         )
 

@@ -20,10 +20,11 @@ from rnlmf.validation import AT_LEAST_ONE, N_JOBS, Interval, StrOptions, thread_
 class EnsembleKSubspaces(SubspaceClusterer):
     """Clustering by agreement of many runs of k-subspaces from random starts.
 
-    A run draws `n_subspaces` random subspaces, gives every sample to the one that holds most of it, and
-    a few times fits each subspace to its samples, by their first singular vectors without centring, and
-    gives them away anew. The affinity of two samples is the share of the runs in which they are
-    together; of every sample the `n_neighbors` largest make a graph, which spectral clustering cuts [1]_.
+    A run draws `n_subspaces` random subspaces, gives every sample to the one that holds most of it,
+    and a few times fits each subspace to its samples, by their first singular vectors without
+    centring, and gives them away anew. The affinity of two samples is the share of the runs in which
+    they are together; of every sample the `n_neighbors` largest make a graph, which spectral
+    clustering cuts [1]_.
 
     The shares come from products of sparse matrices, in blocks: memory is ``O(n (n_runs +
     n_neighbors))``. Data of many features are best reduced by PCA first.
@@ -146,7 +147,7 @@ class EnsembleKSubspaces(SubspaceClusterer):
 
     @property
     def _subspaces(self) -> int:
-        return int(self.n_clusters if self.n_subspaces is None else self.n_subspaces)
+        return int(self.n_subspaces or self.n_clusters or 0)
 
     def _run(self, X: Array, rng: np.random.RandomState) -> tuple[Array, float]:
         """Labels of one run, and the squared distance from the subspaces."""

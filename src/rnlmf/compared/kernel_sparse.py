@@ -28,10 +28,10 @@ class KernelSparseSubspaceClustering(SubspaceClusterer):
 
         |C|_1 + lambda_fit Tr (I - C) K (I - C)^T / 2,   K = K(X, X),
 
-    which is ``|phi(X) - C phi(X)|^2`` beside the sum of the coefficients [1]_. In orthonormal coordinates
-    of the span of the images it is the problem of :class:`SparseSubspaceClustering` without noise,
-    which it equals for the linear kernel, and is solved exactly, by active sets. The kernel matrix and
-    its eigenvectors take memory ``O(n^2)``.
+    which is ``|phi(X) - C phi(X)|^2`` beside the sum of the coefficients [1]_. In orthonormal
+    coordinates of the span of the images it is the problem of :class:`SparseSubspaceClustering`
+    without noise, which it equals for the linear kernel, and is solved exactly, by active sets. The
+    kernel matrix and its eigenvectors take memory ``O(n^2)``.
 
     Parameters
     ----------

@@ -35,10 +35,10 @@ class LowRankSparseSubspaceClustering(SubspaceClusterer):
     proximal operator is firm thresholding; with "s0l0" it counts what is not zero, and the two proximal
     operators are averaged.
 
-    This is the authors' schedule: the penalty parameters triple in every iteration, so that the thresholds
-    vanish, and rows are brought to length one as it goes. It stops early rather than at a minimum, and its
-    result depends on the schedule. A singular value decomposition of an n x n matrix in every iteration
-    takes time ``O(n^3)`` and memory ``O(n^2)``.
+    This is the authors' schedule: the penalty parameters triple in every iteration, so that the
+    thresholds vanish, and rows are brought to length one as it goes. It stops early rather than at a
+    minimum, and its result depends on the schedule. A singular value decomposition of an n x n matrix
+    in every iteration takes time ``O(n^3)`` and memory ``O(n^2)``.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class LowRankSparseSubspaceClustering(SubspaceClusterer):
     penalty : {"gmc", "s0l0"}
         See above.
     sparsity : float
-        "gmc": ``tau / lambda``, the `alpha` of [1]_. "s0l0": ``tau`` between 0 and 1, with ``lambda = 1 -
-        tau``.
+        "gmc": ``tau / lambda``, the `alpha` of [1]_. "s0l0": ``tau`` between 0 and 1, with
+        ``lambda = 1 - tau``.
     strength : float
         First penalty parameter, of "gmc" for the sparse part; "gmc" has ``lambda + tau = strength``.
     concavity : float
@@ -84,8 +84,8 @@ class LowRankSparseSubspaceClustering(SubspaceClusterer):
 
     References
     ----------
-    .. [1] M. Brbic and I. Kopriva, "l0-motivated low-rank sparse subspace clustering", IEEE Transactions on
-       Cybernetics, 2020.
+    .. [1] M. Brbic and I. Kopriva, "l0-motivated low-rank sparse subspace clustering", IEEE
+       Transactions on Cybernetics, 2020.
 
     Examples
     --------

@@ -26,9 +26,9 @@ def matching_pursuit(
 ) -> scipy.sparse.csr_array:
     """Codes ``C`` with few entries in every row such that ``C atoms`` is near to `targets`.
 
-    Of every target the atom with the largest ``|residual . atom|`` is added, and the coefficients of all
-    that were chosen are those of least squares, until the residual is small or there are `n_nonzero`
-    [1]_. An orthonormal basis of the chosen atoms makes every step a product. Memory is
+    Of every target the atom with the largest ``|residual . atom|`` is added, and the coefficients of
+    all that were chosen are those of least squares, until the residual is small or there are
+    `n_nonzero` [1]_. An orthonormal basis of the chosen atoms makes every step a product. Memory is
     ``O(n n_nonzero)``.
 
     Parameters

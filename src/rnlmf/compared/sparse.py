@@ -55,8 +55,9 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
     max_iter : int
         Most iterations; of active sets, rounds of changes.
     tol : float
-        Active sets are exact. Else the fit stops when the two copies of ``C`` differ, and an iteration changes ``C``, by less
-        in every entry; the same for row sums, and for the noise in units of the largest entry of `X`.
+        Active sets are exact. Else the fit stops when the two copies of ``C`` differ, and an
+        iteration changes ``C``, by less in every entry; the same for row sums, and for the noise in
+        units of the largest entry of `X`.
     warm_start : bool
         Start from the last solution if the data have the same shape: faster along a path of weights.
         Active sets have no need of it.
