@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rnlmf.compared.robust_dictionary_learning import RobustDictionaryLearning
     from rnlmf.compared.robust_kernel_pca import RobustKernelPCA
     from rnlmf.compared.robust_pca import RobustPCA
+    from rnlmf.compared.self_expressive import SelfExpressiveRNLMF
     from rnlmf.compared.sparse import SparseSubspaceClustering
     from rnlmf.compared.sparse_omp import SparseSubspaceClusteringOMP
     from rnlmf.estimators.factorization import Factorization, factorize
@@ -49,6 +50,7 @@ _HOME = {
     "RobustKernelPCA": "compared.robust_kernel_pca",
     "RobustPCA": "compared.robust_pca",
     "Selection": "model_selection.held_out",
+    "SelfExpressiveRNLMF": "compared.self_expressive",
     "SolverOptions": "fitting.settings",
     "SparseSubspaceClustering": "compared.sparse",
     "clean": "cleaning.frame",
@@ -77,6 +79,7 @@ __all__ = [
     "RobustKernelPCA",
     "RobustPCA",
     "Selection",
+    "SelfExpressiveRNLMF",
     "SolverOptions",
     "SparseSubspaceClustering",
     "SparseSubspaceClusteringOMP",

@@ -15,6 +15,7 @@ from rnlmf import (
     RobustDictionaryLearning,
     RobustKernelPCA,
     RobustPCA,
+    SelfExpressiveRNLMF,
     SparseSubspaceClustering,
 )
 from rnlmf.datasets import corrupt_samples, make_polynomial_manifolds
@@ -28,6 +29,7 @@ METHODS = {
     "dictionary, capped": RobustDictionaryLearning(loss="capped", random_state=0),
     "kernel pca": RobustKernelPCA(),
     "kernel pca, randomised": RobustKernelPCA(solver="randomized", random_state=0),
+    "self-expressive": SelfExpressiveRNLMF(),
     "low rank": LowRankSubspaceClustering(),
     "low rank, factored": LowRankSubspaceClustering(solver="factored"),
     "low rank, clusters": LowRankSubspaceClustering(n_clusters=3, random_state=0),
