@@ -23,7 +23,7 @@ EKSS_FEATURES = 50
 def rnlmf_clusters(
     X: Array, problem: PaperProblem, seed: int, n_clusters: int, **parameters: Any
 ) -> Any:
-    """Algorithm 3 with the paper's affinity; without parameters the library's own settings."""
+    """Algorithm 3 as printed; without parameters the library's own settings."""
     if not parameters:
         return rnlmf.RNLMFClustering(n_clusters, random_state=seed)
     weight = relative_noise_weight(X, parameters.pop("threshold"), parameters["kernel_scale"])
@@ -31,8 +31,11 @@ def rnlmf_clusters(
     return rnlmf.RNLMFClustering(
         n_clusters,
         estimator=default_estimator(*X.shape, noise_weight=weight, **parameters),
+        link_by="neighbors",
         affinity="least-squares",
         affinity_weight=0.01,
+        assign_labels="kmeans",
+        min_relative_size=0,
         n_neighbors=n_neighbors,
         affinity_scaling=scaling,
         random_state=seed,
