@@ -89,9 +89,9 @@ class KernelSparseSubspaceClustering(SubspaceClusterer):
     >>> from rnlmf import KernelSparseSubspaceClustering
     >>> from rnlmf.metrics import clustering_error
     >>> rng = np.random.default_rng(0)
-    >>> planes = [rng.standard_normal((50, 2)) @ rng.standard_normal((2, 20)) for _ in range(3)]
-    >>> model = KernelSparseSubspaceClustering(3, kernel="polynomial", random_state=0)
-    >>> clustering_error(np.repeat(range(3), 50), model.fit_predict(np.vstack(planes)))
+    >>> parts = [rng.standard_normal((30, 3)) @ rng.standard_normal((3, 30)) for _ in range(4)]
+    >>> model = KernelSparseSubspaceClustering(4, random_state=0)
+    >>> clustering_error(np.repeat(range(4), 30), model.fit_predict(np.vstack(parts)))
     0.0
     """
 

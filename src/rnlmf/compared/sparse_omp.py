@@ -69,9 +69,9 @@ class SparseSubspaceClusteringOMP(SubspaceClusterer):
     >>> from rnlmf import SparseSubspaceClusteringOMP
     >>> from rnlmf.metrics import clustering_error
     >>> rng = np.random.default_rng(0)
-    >>> planes = [rng.standard_normal((50, 2)) @ rng.standard_normal((2, 20)) for _ in range(3)]
-    >>> labels = SparseSubspaceClusteringOMP(3, random_state=0).fit_predict(np.vstack(planes))
-    >>> clustering_error(np.repeat(range(3), 50), labels)
+    >>> parts = [rng.standard_normal((30, 3)) @ rng.standard_normal((3, 30)) for _ in range(4)]
+    >>> labels = SparseSubspaceClusteringOMP(4, random_state=0).fit_predict(np.vstack(parts))
+    >>> clustering_error(np.repeat(range(4), 30), labels)
     0.0
     """
 
