@@ -7,6 +7,7 @@ from sklearn.base import clone
 from rnlmf import (
     LeastSquaresSubspaceClustering,
     LowRankSubspaceClustering,
+    SelfExpressiveRNLMF,
     SparseSubspaceClustering,
 )
 from rnlmf.cluster.labels import canonical_order
@@ -18,6 +19,7 @@ METHODS = {
     "low rank": LowRankSubspaceClustering(noise_weight=1.0),
     "low rank, neighbours": LowRankSubspaceClustering(noise_weight=1.0, n_neighbors=8),
     "low rank, factored": LowRankSubspaceClustering(noise_weight=1.0, solver="factored"),
+    "self-expressive": SelfExpressiveRNLMF(kernel_scale=2.0, noise_weight=1.0),
     "least squares": LeastSquaresSubspaceClustering(),
     "least squares, unscaled": LeastSquaresSubspaceClustering(affinity_scaling=None),
 }
