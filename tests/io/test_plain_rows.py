@@ -22,9 +22,7 @@ def rows_of(reader):
 
 @given(
     st.integers(1, 4).flatmap(
-        lambda width: st.lists(
-            st.lists(CELL, min_size=width, max_size=width), min_size=1, max_size=8
-        )
+        lambda width: st.lists(st.lists(CELL, min_size=width, max_size=width), min_size=1, max_size=8)
     ),
     st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
     st.sampled_from(["\n", "\r\n"]),
@@ -46,7 +44,8 @@ def test_arrow_and_the_csv_module_read_the_same(cells, quoting, newline, delimit
 
 
 @pytest.mark.parametrize(
-    "body", [b'a,b\n1,5" pipe\n', b'a,b\n"x\ny",2\n', b"a,b\r1,2\r", b'a,b\n"x""y",2\n', b"a,b\n1,2,3\n"]
+    "body",
+    [b'a,b\n1,5" pipe\n', b'a,b\n"x\ny",2\n', b"a,b\r1,2\r", b'a,b\n"x""y",2\n', b"a,b\n1,2,3\n"],
 )
 def test_what_is_not_plain_is_left_to_the_other_reader(body):
     assert PlainRows.of(body, 0, ",") is None
@@ -54,7 +53,9 @@ def test_what_is_not_plain_is_left_to_the_other_reader(body):
 
 def test_a_large_file_is_read_in_turns_to_the_same(tmp_path, monkeypatch, rng):
     path = tmp_path / "t.csv"
-    rows = [f"{i},name {i},{a:.3f},{b:.1f},{c:.0f}" for i, (a, b, c) in enumerate(rng.normal(size=(60, 3)))]
+    rows = [
+        f"{i},name {i},{a:.3f},{b:.1f},{c:.0f}" for i, (a, b, c) in enumerate(rng.normal(size=(60, 3)))
+    ]
     path.write_text("id,name,a,b,c\n" + "\n".join(rows) + "\n")
     at_once = io.read(path)
     monkeypatch.setattr(plain_rows, "BYTES_AT_ONCE", 100)

@@ -96,7 +96,9 @@ def check_header(header: dict[str, Any], model: Any) -> None:
     expected = {"class": str, "rnlmf": str, "parameters": dict}
     if header["n_features"] != model.n_features_in_ or header["feature_names"] != names:
         raise ValueError("header and model disagree on the features.")
-    if not all(_is_a(header[name], kind) for name, kind in expected.items()) or not _is_a(altered, float):
+    if not all(_is_a(header[name], kind) for name, kind in expected.items()) or not _is_a(
+        altered, float
+    ):
         raise ValueError("its header is not that of a model.")
 
 

@@ -58,7 +58,7 @@ def read_json_lines(path: Path, *, encoding: str | None = None) -> Dataset:
             continue
         try:
             row = members(line)
-        except (ValueError, IndexError) as error:
+        except (ValueError, IndexError, TypeError, RecursionError) as error:
             raise FileError(
                 path, f"line {number} is not a JSON object: write one in every line, as in JSON lines."
             ) from error

@@ -75,7 +75,9 @@ def encoding_of(path: Path, content: bytes, encoding: str | None) -> str:
             ) from error
         if place is None:
             return name
-    raise FileError(path, f"is not text in {encoding} (byte {place}): pass another --encoding, or none.")
+    raise FileError(
+        path, f"is not text in {encoding} (byte {place}): pass another --encoding, or none."
+    )
 
 
 def _undecodable(content: bytes, encoding: str) -> int | None:
