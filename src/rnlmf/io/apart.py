@@ -99,6 +99,8 @@ def arrow_table(path: Path) -> Any:
     """The table of an Arrow file, of which everything was checked."""
     import pyarrow
 
-    with _read_apart(path, "arrow", "a Feather file") as folder:
-        with pyarrow.OSFile(str(folder / "content.arrow"), "rb") as file:
-            return pyarrow.ipc.open_file(file).read_all()
+    with (
+        _read_apart(path, "arrow", "a Feather file") as folder,
+        pyarrow.OSFile(str(folder / "content.arrow"), "rb") as file,
+    ):
+        return pyarrow.ipc.open_file(file).read_all()

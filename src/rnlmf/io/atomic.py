@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from rnlmf.io import journal
 from rnlmf.io.dataset import FileError
@@ -173,18 +174,21 @@ def _uninterrupted() -> Iterator[None]:
         yield
         return
     asked: list[int] = []
-    signals = {
-        signal.SIGINT: signal.SIG_IGN,
-        signal.SIGTERM: lambda number, frame: asked.append(number),
+
+    def hold(number: int, frame: Any) -> None:
+        asked.append(number)
+
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, hold),
     }
-    before = {number: signal.signal(number, handler) for number, handler in signals.items()}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for number in asked:
-            os.kill(os.getpid(), number)
+        for request in asked:
+            os.kill(os.getpid(), request)
 
 
 @contextmanager

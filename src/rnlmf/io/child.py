@@ -64,8 +64,9 @@ def _plain(value: Any, arrays: dict[str, Any]) -> Any:
         return {"value": value.item() if isinstance(value, np.generic) else value}
     # Functions and objects are arrays of a class of their own.
     special = {} if type(value) is np.ndarray else {"class": type(value).__name__}
-    if getattr(value, "classname", None):
-        special["of"] = value.classname
+    classname = getattr(value, "classname", None)
+    if classname:
+        special["of"] = classname
     if value.dtype.names is not None:
         fields = {name: _plain(np.asarray(value[name]), arrays) for name in value.dtype.names}
         return {"struct": fields, "shape": list(value.shape), **special}
@@ -81,9 +82,9 @@ def _arrow(source: str, folder: str) -> None:
 
     table = pyarrow.feather.read_table(source, memory_map=False)
     table.validate(full=True)
-    with pa.OSFile(os.path.join(folder, "content.arrow"), "wb") as file:
-        with pa.ipc.new_file(file, table.schema) as writer:
-            writer.write_table(table)
+    name = os.path.join(folder, "content.arrow")
+    with pa.OSFile(name, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
 
 
 READERS = {"mat": _mat, "arrow": _arrow}

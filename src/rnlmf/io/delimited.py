@@ -94,11 +94,11 @@ class _QuotedRows:
     def table(self, names: list[str], skipped: int) -> Any:
         """The cells, without the first rows."""
         arrow = pyarrow()
-        first = [] if skipped else [[arrow.array([cell], arrow.string())] for cell in self.first]
         columns = [
-            arrow.chunked_array([*a, *b], arrow.string())
-            for a, b in itertools.zip_longest(first, self._columns, fillvalue=[])
+            [*([] if skipped else [arrow.array([cell], arrow.string())]), *chunks]
+            for cell, chunks in zip(self.first, self._columns or [[]] * len(self.first), strict=True)
         ]
+        columns = [arrow.chunked_array(chunks, arrow.string()) for chunks in columns]
         return arrow.Table.from_arrays(columns, names=names)
 
 
@@ -144,7 +144,7 @@ def _head(body: bytes) -> str:
     """The beginning, with all remarks and a line more."""
     for factor in itertools.count(1):
         head = head_of(body, factor * factor * 2 * SAMPLE_CHARACTERS)
-        before, text, _ = _split_off_preamble(head)
+        _, text, _ = _split_off_preamble(head)
         if "\n" in text or "\r" in text or len(head.encode()) >= len(body):
             return head
     raise AssertionError

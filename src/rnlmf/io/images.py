@@ -24,6 +24,7 @@ from rnlmf.io.dataset import (
     working_values,
 )
 from rnlmf.io.sizes import check_growth
+from rnlmf.io.tiff import count_pages
 from rnlmf.typing import Array
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
@@ -98,6 +99,8 @@ def _pages(path: Path, growth: _Growth) -> list[tuple[Array, str, dict[str, Any]
                 mode = _mode(path, image)
                 picture = image if mode == image.mode else image.convert(mode)
                 pages.append((np.asarray(picture), mode, kept))
+            if image.format == "TIFF" and len(pages) != count_pages(path):
+                raise ValueError("pages are missing")
     return pages
 
 

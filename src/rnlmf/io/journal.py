@@ -40,7 +40,7 @@ def finish(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Move:
-    """One output: where it lies, where it belongs, and what tells it and its old version from others."""
+    """One output: where it lies, where it belongs, and what tells its new and old version."""
 
     temporary: str
     target: str

@@ -131,7 +131,7 @@ class PlainRows:
 
     @classmethod
     def of(cls, body: bytes, start: int, delimiter: str) -> PlainRows | None:
-        """The rows from `start` on; None if a row may have several lines, or one is not like the first."""
+        """The rows from `start` on; None if one may have several lines, or other columns."""
         if not delimiter.isascii() or delimiter in '"\r\n' or not _is_plain(body, start, delimiter):
             return None
         starts = _line_starts(body, start)

@@ -62,9 +62,9 @@ def encoding_of(path: Path, content: bytes, encoding: str | None) -> str:
     if encoding is None:
         encoding = next((name for mark, name in MARKS if content.startswith(mark)), None)
     if encoding is None and b"\0" in content:
-        place = content.index(b"\0")
+        zero = content.index(b"\0")
         raise FileError(
-            path, f"is not text in UTF-8 (byte {place} is zero); if it is text, pass --encoding."
+            path, f"is not text in UTF-8 (byte {zero} is zero); if it is text, pass --encoding."
         )
     for name in ENCODINGS if encoding is None else (encoding,):
         try:

@@ -32,7 +32,10 @@ CELLS_AT_ONCE = 1 << 16
 def text_dataset(path: Path, table: TableFile, notes: tuple[str, ...] = ()) -> Dataset:
     """The dataset of a table whose cells are text; columns that hold no numbers are left alone."""
     assert table.style is not None
-    names, columns, traits, untouched = table.arrow.column_names, [], [], {}
+    names = table.arrow.column_names
+    columns: list[int] = []
+    traits: list[Traits] = []
+    untouched: dict[str, str] = {}
     found = columns_of(enumerate(table.arrow.columns), table.style)
     values = np.empty((table.arrow.num_rows, len(names)))
     for position, numbers in found:
