@@ -1,7 +1,7 @@
 """Model files that were damaged or edited: refused, or harmless.
 
 Harmless is a file that loads and then gives finite results of the right shape. A third of the edits
-keep the checksum, a third have a right one made anew, as somebody who means harm would, and a third have
+keep the checksum, a third have a right one made anew, as somebody who means harm would, a third have
 none, as files of older versions.
 """
 

@@ -12,7 +12,7 @@ from rnlmf.io.delimited import _QuotedRows
 from rnlmf.io.plain_rows import PlainRows
 from rnlmf.io.text_body import Records
 
-CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
+CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=6)
 
 
 def rows_of(reader):

@@ -50,7 +50,12 @@ def read_workbook(path: Path, *, key: str | None = None) -> Dataset:
     book = _open(path, content, data_only=True)
     if key is not None and key not in book.sheetnames:
         raise FileError(path, f"has no sheet {key!r}; pass --key with {', '.join(book.sheetnames)}.")
-    name = key or book.sheetnames[0]
+    with_cells = [sheet.title for sheet in book.worksheets]
+    name = key or next(iter(with_cells), "")
+    if name not in with_cells:
+        raise FileError(
+            path, "has no sheet with cells; pass --key with one that has." if name else "has no sheets."
+        )
     if book[name].max_row * book[name].max_column > max(MOST_EMPTY, unpacked):
         # Every cell that is there takes more than a byte.
         raise FileError(
