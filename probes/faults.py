@@ -28,7 +28,11 @@ from probes.forked import Forked
 from probes.record import FINE, REFUSED, WRONG, Record, options
 
 CHANGES = ("replace", "rename", "link", "mkdir", "unlink", "rmdir")
-FAST = ["--set", "n_components=5", "--set", "max_iter=5", "--quiet"]
+# The model does not matter here.
+FAST = [
+    *("--set", "n_components=5", "--set", "max_iter=5", "--set", "opinions=dictionary", "--quiet"),
+    *("--set", "neighbors=0", "--set", "kernel_scale=1.0", "--set", "noise_weight=scale"),
+]
 AT_A_STEP = ("KILL", "TERM", "INT", "EIO", "ENOSPC", "EXDEV")
 AT_A_MOMENT = ("KILL", "TERM", "INT")
 

@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from oracle import algorithm_1
 
 from helpers import make_problem, make_samples
+from oracle import algorithm_1
 from rnlmf.engine import Options, paper_order
 from rnlmf.kernels import RBF, Polynomial
 from rnlmf.penalties import L1, L2, L21, FeatureL2, FeatureNuclear, Nuclear

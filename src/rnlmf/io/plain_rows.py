@@ -17,8 +17,8 @@ from rnlmf.io.text_body import UTF8
 from rnlmf.typing import Array
 
 # Of a file that is larger, the columns are read in several turns.
-BYTES_AT_ONCE = 1 << 24
-MOST_TURNS = 12
+BYTES_AT_ONCE = 1 << 23
+MOST_TURNS = 24
 BLOCK = 1 << 22
 
 
