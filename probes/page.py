@@ -9,6 +9,8 @@ from typing import Any
 from probes.record import FINE, REFUSED, RESULTS, ROOT, WRONG
 
 PAGE = ROOT / "docs" / "reliability.md"
+# Why something is wrong in a row, by file of results.
+EXPLAINED = json.loads((ROOT / "probes" / "explained.json").read_text())
 HEAD = """# What trying to break it finds
 
 Written by `python -m probes.page` from `probes/results`; the probes can be run again by anyone, see the
@@ -36,7 +38,7 @@ def section(found: dict[str, Any]) -> str:
     if len(found["rows"]) > 1:
         lines.append(_line("all", total))
     lines += ["", *(f"- {name}: {value}" for name, value in found["facts"].items())]
-    lines += [f"- {row}: {why}" for row, why in found["explained"].items()]
+    lines += [f"- {row}: {why}" for row, why in EXPLAINED.get(found["name"], {}).items()]
     lines += [f"- wrong: `{' '.join(example.split())[:300]}`" for example in found["wrong"]]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -48,7 +50,8 @@ def _line(name: str, counts: dict[str, int]) -> str:
 
 def main() -> int:
     """Write the page."""
-    found = [json.loads(file.read_text()) for file in sorted(RESULTS.glob("*.json"))]
+    files = sorted(RESULTS.glob("*.json"))
+    found = [{"name": file.stem, **json.loads(file.read_text())} for file in files]
     PAGE.write_text("\n".join([HEAD, *map(section, found)]))
     print(PAGE.relative_to(ROOT))
     return 0

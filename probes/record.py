@@ -34,15 +34,12 @@ class Record:
         Examples.
     facts : dict
         Figures that are no counts.
-    explained : dict
-        Why a row may have something wrong.
     """
 
     title: str
     rows: dict[str, Counter[str]] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
-    explained: dict[str, str] = field(default_factory=dict)
     start: float = field(default_factory=time.monotonic)
     commit: str = field(default_factory=lambda: commit())
 
@@ -54,8 +51,8 @@ class Record:
 
     @property
     def n_wrong(self) -> int:
-        """How many are wrong in rows that nothing explains."""
-        return sum(count[WRONG] for row, count in self.rows.items() if row not in self.explained)
+        """How many are wrong."""
+        return sum(count[WRONG] for count in self.rows.values())
 
     def save(self, name: str) -> int:
         """Write the file of results and say what is in it; returns an exit code."""
@@ -71,7 +68,6 @@ class Record:
                 for row, count in self.rows.items()
             },
             "facts": self.facts,
-            "explained": self.explained,
             "wrong": self.wrong,
         }
         RESULTS.mkdir(exist_ok=True)
