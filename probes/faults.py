@@ -221,6 +221,7 @@ def probe(record: Record, count: int, seed: int, names: tuple[str, ...] | None =
                     result, why = vanished_input(command)
                     row = f"{name}: input vanished"
                 record.add(row.partition(": ")[2], result, f"{row}: {why}")
+                print(f"{row}: {result} {why}", flush=True)
 
 
 def main() -> int:

@@ -25,7 +25,8 @@ from rnlmf.validation import validate_parameters
 MOST_ITERATIONS = 100_000
 # Numbers, and arrays of them, that are divided by.
 POSITIVE = frozenset({"width", "sigma", "spread", "unit", "scale", "feature_scale_", "kernel_scale_"})
-TRIAL_ROWS = 3
+# A model treats rows of these.
+TRIAL_VALUES = (0.0, 1.0, -1.0)
 TREATMENTS = ("denoise", "transform", "predict")
 
 
@@ -106,10 +107,14 @@ def check_model(model: Any) -> None:
     """Refuse a model whose parameters are impossible, or that cannot treat a row."""
     if isinstance(model, BaseEstimator) and hasattr(model, "_parameter_constraints"):
         validate_parameters(model)
-    rows = np.zeros((TRIAL_ROWS, model.n_features_in_))
+    judge = getattr(model, "_judge", None)
+    for verdict in () if judge is None else (judge.verdict, judge.alone):
+        if len(verdict.columns) != model.n_features_in_:
+            raise ValueError("its verdicts are not those of its columns.")
+    rows = np.repeat(TRIAL_VALUES, model.n_features_in_).reshape(len(TRIAL_VALUES), -1)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        # Names of columns are missing here, and zeros may lie far from all it has learned.
+        # Names of columns are missing here, and the rows may lie far from all it has learned.
         warnings.simplefilter("ignore")
         found = [np.asarray(getattr(model, name)(rows)) for name in TREATMENTS if hasattr(model, name)]
-    if not all(len(result) == TRIAL_ROWS and np.isfinite(result).all() for result in found):
+    if not all(len(result) == len(TRIAL_VALUES) and np.isfinite(result).all() for result in found):
         raise ValueError("its results are not finite.")
