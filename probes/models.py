@@ -116,14 +116,13 @@ def probe(record: Record, count: int, seed: int) -> None:
             for trial in range(count // len(fitted)):
                 new, arrays = copy.deepcopy(header), dict(tensors)
                 what = edited(new, arrays, rng)
-                text = json.dumps(new)
-                metadata = {"rnlmf": text}
+                new.pop("sha256", None)
                 kind = ("old checksum", "new checksum", "no checksum")[trial % 3]
-                if kind != "no checksum":
-                    metadata["sha256"] = digest(
-                        *((text, arrays) if kind == "new checksum" else (json.dumps(header), tensors))
-                    )
-                path.write_bytes(to_bytes(arrays, metadata=metadata))
+                if kind == "old checksum":
+                    new["sha256"] = header["sha256"]
+                elif kind == "new checksum":
+                    new["sha256"] = digest(json.dumps(new), arrays)
+                path.write_bytes(to_bytes(arrays, metadata={"rnlmf": json.dumps(new)}))
                 result, why = tried(path, X)
                 record.add(f"edited, {kind}", result, f"{name}, {what}: {why}")
             for damage, damaged in mutants(content, count // len(fitted), rng):

@@ -140,8 +140,9 @@ def save(model: BaseEstimator, path: str | Path, *, about: dict[str, Any] | None
         "about": about or {},
         "state": state,
     }
-    text = json.dumps(header)
-    content = to_bytes(tensors, metadata={"rnlmf": text, "sha256": digest(text, tensors)})
+    header["sha256"] = digest(json.dumps(header), tensors)
+    # One entry only: several would stand in any order, and the file would not be the same each time.
+    content = to_bytes(tensors, metadata={"rnlmf": json.dumps(header)})
     with whole_file(path) as file:
         file.write_bytes(content)
 
@@ -216,8 +217,8 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Any], dict[str, 
     if version > FORMAT:
         raise FileError(path, f"was saved by rnlmf {header.get('rnlmf')}, which is newer: upgrade.")
     # Files of older versions have no checksum.
-    stored = metadata.get("sha256")
-    if with_tensors and stored is not None and stored != digest(metadata["rnlmf"], tensors):
+    stored = header.pop("sha256", None)
+    if with_tensors and stored is not None and stored != digest(json.dumps(header), tensors):
         raise FileError(path, "is damaged: its content is not what was saved. Copy it again.")
     return header, tensors
 
