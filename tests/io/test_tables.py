@@ -243,3 +243,36 @@ def test_names_are_not_listed_once_for_every_column():
     table = Counted()
     table_dataset("wide.csv", TableFile(table, list(range(300))), [np.ones(1)] * 300, {})
     assert table.listed == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{1.5: 2, "b": 1}',
+        '{"a" 2}',
+        '{"a": 1 "b": 2}',
+        '{"a": 1,',
+        '{"\\ud800": 1}',
+        '{"a": "\\ud800"}',
+    ],
+)
+def test_lines_that_are_no_objects_are_refused(tmp_path, line):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": 1, "b": 3}\n' + line + "\n")
+    with pytest.raises(FileError, match="line 2 is not a JSON object"):
+        io.read(path)
+
+
+def test_a_workbook_without_cells_is_refused(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    chart = book.create_chartsheet("picture")
+    chart.add_chart(openpyxl.chart.BarChart())
+    book.active.append([1])
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(FileError, match="no sheet with cells"):
+        io.read(tmp_path / "t.xlsx", key="picture")
+    del book["Sheet"]
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(FileError, match="has no sheets"):
+        io.read(tmp_path / "t.xlsx")

@@ -20,6 +20,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from rnlmf.estimators.model_checks import (
+    check_fields,
+    check_header,
+    check_model,
+    check_tensors,
+    digest,
+)
 from rnlmf.io.atomic import whole_file
 from rnlmf.io.dataset import FileError
 from rnlmf.kernels import KERNELS, Kernel
@@ -134,6 +141,8 @@ def save(model: BaseEstimator, path: str | Path, *, about: dict[str, Any] | None
         "about": about or {},
         "state": state,
     }
+    header["sha256"] = digest(json.dumps(header), tensors)
+    # One entry only: several would stand in any order, and the file would not be the same each time.
     content = to_bytes(tensors, metadata={"rnlmf": json.dumps(header)})
     with whole_file(path) as file:
         file.write_bytes(content)
@@ -159,7 +168,11 @@ def load(path: str | Path, *, classes: Iterable[type] = ()) -> Any:
     path = Path(path)
     header, tensors = _read(path, with_tensors=True)
     known = {_location(kind): kind for kind in (*_registered(), *classes)}
-    foreign = sorted({name for name in _object_names(header.get("state")) if ":" in name} - set(known))
+    try:
+        names = _object_names(header.get("state"))
+    except RecursionError as error:
+        raise FileError(path, "is damaged: its parts are nested too deeply.") from error
+    foreign = sorted({name for name in names if ":" in name} - set(known))
     if foreign:
         raise FileError(
             path,
@@ -168,12 +181,14 @@ def load(path: str | Path, *, classes: Iterable[type] = ()) -> Any:
             "load(path, classes=[...]).",
         )
     try:
+        check_tensors(tensors)
         model = _decode(header["state"], tensors, known)
-        fits = model.n_features_in_ == header["n_features"]
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise FileError(path, f"is damaged: {error}") from error
-    if not fits:
-        raise FileError(path, "is damaged: header and model disagree on the number of features.")
+        check_header(header, model)
+        check_model(model)
+    except Exception as error:
+        # Whatever a part of the wrong kind, shape or size leads to.
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise FileError(path, f"is damaged: {reason}") from error
     return model
 
 
@@ -198,10 +213,14 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Any], dict[str, 
     try:
         header = json.loads(metadata["rnlmf"])
         version = int(header["format"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise FileError(path, "is a safetensors file, but not a model of rnlmf.") from error
     if version > FORMAT:
         raise FileError(path, f"was saved by rnlmf {header.get('rnlmf')}, which is newer: upgrade.")
+    # Files of older versions have no checksum.
+    stored = header.pop("sha256", None)
+    if with_tensors and stored is not None and stored != digest(json.dumps(header), tensors):
+        raise FileError(path, "is damaged: its content is not what was saved. Copy it again.")
     return header, tensors
 
 
@@ -340,6 +359,7 @@ def _build(name: str, fields: dict[str, Any], known: dict[str, type]) -> Any:
             raise ValueError(f"there is no class {name!r} in a model file.")
         module, _, attribute = CLASSES[name].partition(":")
         kind = getattr(import_module(module), attribute)
+    check_fields(kind, fields)
     if hasattr(kind, "__dataclass_fields__"):
         # Fields that an older version did not have take their defaults.
         return kind(**fields)
