@@ -25,7 +25,7 @@ from rnlmf.report.lists import changes, columns
 from rnlmf.typing import Array
 
 MAX_BARS = 40
-MAX_MAP = 3000
+MAX_MAP = 1500
 MAX_ATOMS = 96
 TABLE_ROWS = 15
 # A histogram whose tallest bar is so many times the median one has a logarithmic axis.
@@ -149,8 +149,7 @@ def dictionary(page: PageContent) -> Section:
         section.parts.append({"kind": "atoms", "atoms": uris, "caption": caption})
         return section
     columns = np.sort(page.worst_features(MAX_HEAT_COLUMNS))
-    center = np.median(page.clean, axis=0)[columns]
-    spread = np.where(page.findings.spread > 0.0, page.findings.spread, 1.0)[columns]
+    center, spread = (unit[columns] for unit in page.units())
     section.chart(
         "atoms",
         [heat_map((shown[:, columns] - center) / spread, [page.names[j] for j in columns])],
@@ -169,8 +168,7 @@ def sample_map(page: PageContent) -> Section:
         return section
     rows = page.some_samples(MAX_MAP, worst=0.2)
     points = page.clean if page.embedding is None else page.embedding
-    spread = np.where(page.findings.spread > 0.0, page.findings.spread, 1.0)
-    unit = spread if points is page.clean and page.image_shape is None else 1.0
+    unit = page.units()[1] if points is page.clean and page.image_shape is None else 1.0
     plane, held = principal_plane(points[rows] / unit)
     names = [chart_text(page.sample_name(int(i))) for i in rows]
     if page.labels is None:
