@@ -46,7 +46,7 @@ def test_options_reach_the_estimator(monkeypatch):
 
     class Later(RNLMF):
         def __init__(
-            self, feature_scale=None, sequence="auto", random_state=None, n_jobs=None, callback=None
+            self, feature_scale=None, sequence="auto", random_state=None, n_jobs=None, verbose=False
         ):
             given.update(feature_scale=feature_scale, sequence=sequence)
 

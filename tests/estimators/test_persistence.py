@@ -14,7 +14,6 @@ import rnlmf
 from rnlmf import (
     RNLMF,
     RNLMFClustering,
-    RNLMFDenoiser,
     RNLMFOutlierDetector,
     load,
     save,
@@ -25,7 +24,6 @@ from rnlmf.kernels import RBF, Polynomial
 
 SETTINGS = {
     "default": RNLMF(10, random_state=0),
-    "denoiser": RNLMFDenoiser(10, random_state=0),
     "polynomial": RNLMF(10, kernel=Polynomial(degree=3), random_state=0, max_iter=20),
     "noise everywhere": RNLMF(10, kernel_scale=1.0, noise_weight=1e-9, random_state=0),
     "own width": RNLMF(10, kernel=RBF(sigma=2.0), noise_penalty="l21", random_state=0),

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import unpacked
 
+from helpers import unpacked
 from rnlmf import RNLMF
 from rnlmf.report import findings_of, in_words, write_report
 from rnlmf.report.compare import are_curves

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,7 +38,7 @@ class RepairOptions:
         Learn from some of the rows.
     settings : dict
         Parameters of the estimator.
-    random_state, n_jobs, callback
+    random_state, n_jobs, verbose
         Of the estimator.
     named : bool
         The model shall know the features by their names.
@@ -52,7 +51,7 @@ class RepairOptions:
     settings: dict[str, Any] = field(default_factory=dict)
     random_state: int | None = 0
     n_jobs: int | None = None
-    callback: Callable[[Any], Any] | None = None
+    verbose: bool = False
     named: bool = True
 
 
@@ -120,7 +119,7 @@ def new_model(options: RepairOptions) -> Any:
         **chosen | options.settings,
         random_state=options.random_state,
         n_jobs=options.n_jobs,
-        callback=options.callback,
+        verbose=options.verbose,
     )
 
 

@@ -183,7 +183,8 @@ def parameters(settings: tuple[str, ...], allowed: list[str]) -> dict[str, Any]:
         name, equals, value = setting.partition("=")
         if not equals or name not in allowed:
             raise typer.BadParameter(
-                f"{setting!r} is not NAME=VALUE with one of {', '.join(allowed)}.", param_hint="--set"
+                f"{setting!r} is no setting; pass NAME=VALUE with one of {', '.join(allowed)}.",
+                param_hint="--set",
             )
         try:
             chosen[name] = json.loads(value)

@@ -32,13 +32,15 @@ from rnlmf.penalties import (
 )
 from rnlmf.typing import Array
 
+SAVE_AGAIN = "save the model again, with rnlmf.save or rnlmf denoise --model."
+
 # Raised when a file of the new form cannot be read by the old code.
 FORMAT = 1
 
 # What a file may consist of. Names are part of the format: a class that moves keeps its name here.
 CLASSES = {
     "RNLMF": "rnlmf.estimators.rnlmf:RNLMF",
-    "RNLMFDenoiser": "rnlmf.estimators.rnlmf:RNLMFDenoiser",
+    "RNLMFDenoiser": "rnlmf.estimators.denoiser:RNLMFDenoiser",
     "RNLMFOutlierDetector": "rnlmf.estimators.outliers:RNLMFOutlierDetector",
     "RobustPCA": "rnlmf.compared.robust_pca:RobustPCA",
     "RobustDictionaryLearning": "rnlmf.compared.robust_dictionary_learning:RobustDictionaryLearning",
@@ -170,9 +172,9 @@ def load(path: str | Path, *, classes: Iterable[type] = ()) -> Any:
         model = _decode(header["state"], tensors, known)
         fits = model.n_features_in_ == header["n_features"]
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise FileError(path, f"is damaged: {error}") from error
+        raise FileError(path, f"is damaged ({error}): {SAVE_AGAIN}") from error
     if not fits:
-        raise FileError(path, "is damaged: header and model disagree on the number of features.")
+        raise FileError(path, f"is damaged, its parts disagree on the number of features: {SAVE_AGAIN}")
     return model
 
 
@@ -186,19 +188,19 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Any], dict[str, 
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
-        raise FileError(path, "there is no such model file.")
+        raise FileError(path, "there is no such model file; check the name.")
     try:
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
             names = file.keys() if with_tensors else ()
             tensors = {name: file.get_tensor(name) for name in names}
     except (SafetensorError, OSError) as error:
-        raise FileError(path, "is not a model file, or cut off.") from error
+        raise FileError(path, f"is not a model file, or cut off: {SAVE_AGAIN}") from error
     try:
         header = json.loads(metadata["rnlmf"])
         version = int(header["format"])
     except (KeyError, TypeError, ValueError) as error:
-        raise FileError(path, "is a safetensors file, but not a model of rnlmf.") from error
+        raise FileError(path, "is a safetensors file, but not a model of rnlmf; pass one.") from error
     if version > FORMAT:
         raise FileError(path, f"was saved by rnlmf {header.get('rnlmf')}, which is newer: upgrade.")
     return header, tensors

@@ -58,10 +58,11 @@ def readable(path: Path, what: str) -> Iterator[None]:
     except MemoryError as error:
         raise FileError(path, "does not fit in memory; pass a part of it.") from error
     except Exception as error:
-        reason = f"is not {what}, or cut off. Copy it again, or name it by its format."
         if "Object arrays" in str(error):
-            reason = "holds Python objects, which are not loaded; save numbers."
-        raise FileError(path, reason) from error
+            raise FileError(path, "holds Python objects, not loaded; save numbers.") from error
+        raise FileError(
+            path, f"is not {what}, or cut off. Copy it again, or name it by its format."
+        ) from error
 
 
 def check_parent(path: Path) -> None:

@@ -280,7 +280,7 @@ def settings(page: PageContent) -> Section:
     shown = [
         (name, repr(value))
         for name, value in model.get_params().items()
-        if not name.endswith("callback") and not hasattr(value, "get_params")
+        if not name.endswith(("callback", "verbose")) and not hasattr(value, "get_params")
     ]
     section.parts.append(
         {
