@@ -12,7 +12,7 @@ from rnlmf import RNLMF, RNLMFDenoiser, RobustPCA, load, save
 MODEL = RNLMF(20, kernel_scale=1.0, noise_weight="scale", max_iter=30, random_state=0)
 
 
-@parametrize_with_checks([RNLMFDenoiser(RNLMF(max_iter=20, random_state=0))])
+@parametrize_with_checks([RNLMFDenoiser(RNLMF(opinions="dictionary", max_iter=20, random_state=0))])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

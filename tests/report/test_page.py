@@ -176,7 +176,7 @@ def test_pictures():
 
 
 def test_the_model_cleans_if_nothing_is_given(tmp_path, curved):
-    model = RNLMF(5, random_state=0, max_iter=5).fit(curved[1])
+    model = RNLMF(5, opinions="dictionary", random_state=0, max_iter=5).fit(curved[1])
     write_report(tmp_path / "r.html", model, curved[1])
     assert "200 samples of 12 features" in (tmp_path / "r.html").read_text()
 

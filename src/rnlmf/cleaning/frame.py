@@ -105,7 +105,7 @@ def clean(
     sequence : {"auto", "yes", "no"}
         Whether the rows follow one another in time; "auto" uses their order where it helps.
     fast : bool
-        Learn from some of the rows only.
+        Learn from some of the rows only, and hear the dictionary alone.
     random_state, n_jobs : int or None
         Of the estimator.
     **settings
