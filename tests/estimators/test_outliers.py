@@ -9,7 +9,6 @@ from rnlmf import RNLMF, RNLMFOutlierDetector
 from rnlmf.estimators.uncertainty import scores_of
 from rnlmf.metrics import relative_rmse
 
-
 CHECKED = RNLMF(opinions="dictionary", feature_scale="robust", max_iter=40, random_state=0)
 
 

@@ -14,6 +14,7 @@ from rnlmf.report.content import PageContent
 from rnlmf.report.findings import percent
 from rnlmf.report.packing import packed
 from rnlmf.report.pictures import grey, signed
+from rnlmf.report.sections import cluster_marker
 
 MODEL = SimpleNamespace(converged_=True, n_iter_=7, objective_=[2.0, 1.0], components_=np.eye(3))
 MODEL.get_params = lambda: {"n_components": 3}
@@ -164,6 +165,14 @@ def test_rows_of_spectra_are_curves_and_those_of_tables_are_not(tmp_path, rng):
     assert rows["rows"][0]["repaired"] == [20]
     np.testing.assert_allclose(rows["rows"][0]["before"], spoilt[7], rtol=1e-4)
     np.testing.assert_allclose(rows["rows"][0]["after"], spectra[7], rtol=1e-4)
+
+
+@pytest.mark.parametrize("count", [3, 10, 14, 40])
+def test_no_two_clusters_look_alike(count):
+    markers = [cluster_marker(i, count) for i in range(count)]
+    assert len({tuple(marker.values()) for marker in markers}) == count
+    # Nor do their colours.
+    assert len({marker["color"] for marker in markers}) == count
 
 
 def test_pictures():

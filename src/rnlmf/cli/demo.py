@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from rnlmf import RNLMF
-from rnlmf.datasets import corrupt_entries, occlude, salt_and_pepper
+from rnlmf.datasets import corrupt_entries, salt_and_pepper
 from rnlmf.datasets.examples import WEATHER_COLUMNS, add_spikes, make_robot_arm, make_weather
 from rnlmf.io import outputs
 from rnlmf.io.dataset import need
@@ -67,7 +67,6 @@ def cases() -> dict[str, Case]:
     digits = load_digits().data.astype(np.float32)
     images = {
         "salt and pepper": salt_and_pepper(digits, random_state=0),
-        "occlusion": occlude(digits, SHAPE, random_state=0),
         "sparse Gaussian": corrupt_entries(digits, 0.1, random_state=0),
     }
     return {
@@ -94,7 +93,7 @@ def draw(examples: dict[str, tuple[Array, Array, Array]], path: Path) -> None:
 
     per_case = 6
     rows = ("original", "noisy", "cleaned", "removed")
-    figure = plt.figure(figsize=(15, 4), layout="constrained")
+    figure = plt.figure(figsize=(5 * len(examples), 4), layout="constrained")
     parts: Any = figure.subfigures(1, len(examples), wspace=0.04)
     for part, (title, (truth, noisy, clean)) in zip(parts, examples.items(), strict=True):
         part.suptitle(title)
@@ -151,6 +150,7 @@ def main(folder: Path) -> None:
                     title=name.capitalize(),
                 )
         draw(examples, files.path(picture))
-    print(f"\n{'Digits before, noisy, after, and what was removed:':52}{picture}")
+    print("\nTo look at:")
+    print(f"  {'digits before, noisy, after, and removed':42}{picture}")
     for name, page in pages.items():
-        print(f"{'What was found, for a browser: ' + name:52}{page}")
+        print(f"  {'what was found, ' + name:42}{page}")

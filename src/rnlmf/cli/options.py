@@ -146,7 +146,7 @@ Fast = Annotated[
     bool,
     typer.Option(
         "--fast",
-        help="Learn from some of the rows only, and hear the dictionary alone: a minute for 200,000 rows.",
+        help="Learn from some of the rows only, and hear the dictionary alone.",
         rich_help_panel=FITTING,
     ),
 ]

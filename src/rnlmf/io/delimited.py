@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rnlmf.io.dataset import Dataset, FileError, numbered
-from rnlmf.io.sniff import DELIMITERS, MISSING, decoded, is_number, sniffed, usual_delimiter
+from rnlmf.io.sniff import DELIMITERS, decoded, is_header, sniffed, usual_delimiter
 from rnlmf.io.table_file import Rows, Span, Style, TableFile, pyarrow
 from rnlmf.io.text_columns import text_dataset
 from rnlmf.typing import Array
@@ -89,7 +89,7 @@ def read_text(
         first = next(rows, None)
         if first is None:
             raise FileError(path, "the file is empty; pass another.")
-        if all(is_number(c, style.decimal, style.thousands) or c.strip() in MISSING for c in first):
+        if not is_header(first, style):
             style = replace(style, has_header=False)
             names = numbered(len(first))
             rows = itertools.chain([first], rows)

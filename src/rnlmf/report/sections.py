@@ -35,6 +35,7 @@ CLUSTER_COLOURS = (
     *("#3b82c4", "#e4572e", "#3aa876", "#b07cc6", "#d9a404"),
     *("#4fb3bf", "#d66ba0", "#8c6d46", "#7a8b99", "#6c8ae4"),
 )
+SHAPES = ("circle", "diamond", "square", "triangle-up", "cross")
 
 
 def all_sections(page: PageContent) -> list[Section]:
@@ -49,7 +50,7 @@ def all_sections(page: PageContent) -> list[Section]:
 
 def where(page: PageContent) -> Section:
     """Noise by feature and by sample."""
-    section = Section("where", "Where the noise is")
+    section = Section("where", "Where")
     findings = page.findings
     if page.image_shape is not None:
         share = findings.feature_share.reshape(page.image_shape)
@@ -163,7 +164,7 @@ def dictionary(page: PageContent) -> Section:
 
 def sample_map(page: PageContent) -> Section:
     """Samples in the plane of their two principal components."""
-    section = Section("map", "Map of the samples" if page.labels is None else "Clusters")
+    section = Section("map", "Map" if page.labels is None else "Clusters")
     if min(page.clean.shape) < 2:
         return section
     rows = page.some_samples(MAX_MAP, worst=0.2)
@@ -185,11 +186,10 @@ def sample_map(page: PageContent) -> Section:
         data = [_points(plane, names, marker, "", len(rows))]
     else:
         labels = page.labels[rows]
-        data = []
+        data, count = [], len(np.unique(page.labels))
         for number, label in enumerate(np.unique(labels)):
             chosen = np.flatnonzero(labels == label)
-            colour = cluster_colour(number)
-            marker = {"size": 6, "opacity": 0.8, "color": colour}
+            marker = {"size": 6, "opacity": 0.8, **cluster_marker(number, count)}
             some = [names[i] for i in chosen]
             data.append(_points(plane[chosen], some, marker, f"cluster {label}", len(rows)))
     part = "All samples" if len(rows) == len(page.X) else f"{len(rows):,} of {len(page.X):,} samples"
@@ -226,11 +226,17 @@ def sample_map(page: PageContent) -> Section:
     return section
 
 
-def cluster_colour(number: int) -> str:
-    """A colour that no other cluster has: after the chosen ones, hues that lie far apart."""
-    if number < len(CLUSTER_COLOURS):
-        return CLUSTER_COLOURS[number]
-    return f"hsl({137.508 * number % 360:.1f}, 55%, {45 + 5 * (number % 3)}%)"
+def cluster_marker(number: int, count: int) -> dict[str, Any]:
+    """Colour and shape that no other cluster has: of many, hues around the circle, in turns darker and
+    lighter, with shapes that change from one hue to the next.
+    """
+    if count <= len(CLUSTER_COLOURS):
+        return {"color": CLUSTER_COLOURS[number], "symbol": "circle"}
+    lightness = (36, 52, 66)[number % 3]
+    return {
+        "color": f"hsl({360 * number / count:.0f}, 60%, {lightness}%)",
+        "symbol": SHAPES[number % len(SHAPES)],
+    }
 
 
 def _points(plane: Array, names: list[str], marker: Any, name: str, total: int) -> Any:
