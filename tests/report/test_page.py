@@ -8,8 +8,8 @@ import pytest
 
 from helpers import unpacked
 from rnlmf import RNLMF
+from rnlmf.io.dataset import are_curves
 from rnlmf.report import findings_of, in_words, write_report
-from rnlmf.report.compare import are_curves
 from rnlmf.report.content import PageContent
 from rnlmf.report.findings import percent
 from rnlmf.report.packing import packed

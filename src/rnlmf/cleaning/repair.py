@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from rnlmf.estimators.rnlmf import RNLMF
-from rnlmf.io.dataset import with_names
+from rnlmf.io.dataset import are_curves, with_names
 from rnlmf.typing import Array
 
 # Wrong entries are what the estimator is made for by default.
@@ -105,6 +105,11 @@ def repair_table(values: Array, names: list[str], options: RepairOptions) -> Rep
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(with_names(rows, names) if options.named else rows)
     return repaired_by(model, values)
+
+
+def usual_scale(values: Array) -> bool | None:
+    """Columns of a table have units of their own, but for tables whose rows are curves."""
+    return None if are_curves(values) else True
 
 
 def new_model(options: RepairOptions) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rnlmf.io.dataset import are_curves
 from rnlmf.report import pictures
 from rnlmf.report.content import (
     BLUE,
@@ -30,10 +31,6 @@ MAX_SERIES_POINTS = 1500
 MAX_HEAT_ROWS = 120
 MAX_ROWS = 40
 MAX_ROW_NUMBERS = 8000
-# Rows are curves, such as spectra, if they have so many points, and neighbours among these are so much
-# nearer to each other than any two.
-CURVE_POINTS = 16
-SMOOTH = 0.5
 
 # Transparent in the middle, which suits a light page and a dark one.
 SIGNED_SCALE = [[0, "rgba(59,130,196,1)"], [0.5, "rgba(128,128,128,0.04)"], [1, "rgba(228,87,46,1)"]]
@@ -51,17 +48,6 @@ def before_and_after(page: PageContent) -> Section:
         for part in parts:
             part(section, page)
     return section
-
-
-def are_curves(X: Array) -> bool:
-    """Whether a row is one quantity over an axis, such as a spectrum."""
-    m = X.shape[1]
-    if m < CURVE_POINTS:
-        return False
-    some = np.asarray(X[:: -(-len(X) // MAX_HEAT_ROWS)], dtype=float)
-    mixed = some[:, np.random.RandomState(0).permutation(m)]
-    near, any_two = (float(np.abs(np.diff(rows, axis=1)).mean()) for rows in (some, mixed))
-    return near < SMOOTH * any_two
 
 
 def _images(section: Section, page: PageContent, shape: tuple[int, ...]) -> None:

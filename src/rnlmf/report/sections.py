@@ -232,7 +232,7 @@ def cluster_marker(number: int, count: int) -> dict[str, Any]:
     """
     if count <= len(CLUSTER_COLOURS):
         return {"color": CLUSTER_COLOURS[number], "symbol": "circle"}
-    lightness = (36, 52, 66)[number % 3]
+    lightness = (45, 57, 69)[number % 3]
     return {
         "color": f"hsl({360 * number / count:.0f}, 60%, {lightness}%)",
         "symbol": SHAPES[number % len(SHAPES)],

@@ -41,6 +41,7 @@
       ...layout,
     };
     result.xaxis = { ...axis, ...layout.xaxis };
+    if (phone && result.xaxis.nticks) result.xaxis.nticks = Math.min(result.xaxis.nticks, 10);
     result.yaxis = { ...axis, ...layout.yaxis };
     if (result.xaxis.rangeslider) {
       result.xaxis.rangeslider = { ...result.xaxis.rangeslider, bordercolor: line, borderwidth: 1 };
