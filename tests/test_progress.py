@@ -49,7 +49,7 @@ def test_a_fit_tells_how_far_it_is(curved, capsys, opinions):
 
 
 def test_it_is_silent_unless_it_is_wanted(curved, capsys):
-    RNLMF(5, max_iter=3, random_state=0).fit(curved[1])
+    RNLMF(5, opinions="dictionary", max_iter=3, random_state=0).fit(curved[1])
     assert capsys.readouterr().err == ""
 
 

@@ -87,11 +87,19 @@ class TestBadInput:
 
     def test_start_of_the_wrong_shape(self, X):
         with pytest.raises(ValueError, match="init has shape"):
-            RNLMF(5, init=np.ones((4, 2))).fit(X)
+            RNLMF(5, opinions="dictionary", init=np.ones((4, 2))).fit(X)
 
     def test_single_pass_where_there_is_none(self, X):
         with pytest.raises(ValueError, match="solver='single-pass'"):
             RNLMF(5, kernel="polynomial", solver="single-pass").fit(X)
+
+    @pytest.mark.parametrize(
+        "options", [{"n_components": 500}, {"kernel": "polynomial", "solver": "single-pass"}]
+    )
+    def test_what_cannot_be_done_is_refused_before_any_work(self, X, options, monkeypatch):
+        monkeypatch.setattr(RNLMF, "_fit", lambda *_: pytest.fail("too late"))
+        with pytest.raises(ValueError, match=r"must not exceed|single-pass"):
+            RNLMF(**options).fit(X)
 
     @pytest.mark.parametrize(
         "options", [{}, {"opinions": "dictionary"}, {"opinions": "dictionary", "solver": "paper"}]

@@ -49,7 +49,7 @@ def file(tmp_path):
 def content(curved, tmp_path_factory):
     """Of the file of a model."""
     file = tmp_path_factory.mktemp("models") / "model.safetensors"
-    save(RNLMF(5, max_iter=5, random_state=0).fit(curved[1]), file)
+    save(RNLMF(5, max_iter=5, **ALONE).fit(curved[1]), file)
     return file.read_bytes()
 
 

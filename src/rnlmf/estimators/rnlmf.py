@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from rnlmf.conventions import check_samples, like, masked, report_fit
 from rnlmf.engine import Encoding, has_missing
 from rnlmf.estimators.uncertainty import remaining_error, scores_of
+from rnlmf.fitting.defaults import number_of_atoms
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.settings import SOLVERS, LearnerSettings, SolverOptions, threads_of
 from rnlmf.kernels import KERNELS, Kernel
@@ -460,6 +461,10 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _check(self, X, mask=None, *, fitting=False):
         """Samples as an array, with NaN where they have no value."""
         X = masked(check_samples(self, X, fitting=fitting), mask)
+        if fitting:
+            # What cannot be done is refused before any work.
+            LearnerSettings.of(self.get_params(deep=False)).method()
+            number_of_atoms(X, self.n_components)
         if fitting and has_missing(X):
             empty = np.flatnonzero(np.all(np.isnan(X), axis=0))
             if len(empty):
