@@ -70,6 +70,7 @@ CLASSES = {
     "Panel": "rnlmf.opinions.panel:Panel",
     "Fellows": "rnlmf.opinions.panel:Fellows",
     "TimeNeighbours": "rnlmf.opinions.panel:TimeNeighbours",
+    "DictionaryOpinion": "rnlmf.opinions.dictionary:DictionaryOpinion",
     "Columns": "rnlmf.opinions.columns:Columns",
     "LinearOpinion": "rnlmf.opinions.linear:LinearOpinion",
     "SimilarRows": "rnlmf.opinions.similar:SimilarRows",

@@ -21,6 +21,7 @@ from rnlmf.kernels import KERNELS, Kernel
 from rnlmf.model_selection.held_out import held_out_score
 from rnlmf.opinions import Judge, Judgement, Sequence
 from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded
 from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
@@ -44,8 +45,6 @@ from rnlmf.validation import (
 # Fewer rows say nothing of how cells are related; more columns are for the dictionary (images).
 FEWEST_ROWS = 30
 MOST_COLUMNS = 256
-# No scaled cell is farther than so many spreads: none rules the distances.
-FARTHEST = 4.0
 
 
 class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -291,24 +290,29 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _fit(self, X: Array, groups: Any, times: Any, report: Report) -> Judgement | None:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         parameters = self.get_params(deep=False)
-        self._judge, judgement = None, None
-        if self._hears_opinions(X):
-            report("judging cells", None)
-            rows = self._rows_in_order(X, groups, times)
-            self._judge, judgement = Judge.learn(X, rows, force_order=self.sequence is True)
-            parameters |= {"noise_weight": "scale", "neighbors": 0.0}
-        scaled = self.feature_scale == "robust" or (
-            self.feature_scale == "auto" and self._judge is not None
-        )
-        self._columns = None
-        if scaled:
-            self._columns = Columns.of(X) if self._judge is None else self._judge.panel.columns
-        data = self._scaled(X if judgement is None else judgement.repaired(X))
+        judging = self._hears_opinions(X)
+        scaled = self.feature_scale == "robust" or (self.feature_scale == "auto" and judging)
+        self._columns = Columns.of(X) if scaled else None
+        data = self._scaled(X)
+        if judging:
+            parameters["neighbors"] = 0.0
+            if self._columns is not None:
+                # What is beyond any plausible range has nothing to say.
+                data[self._columns.absurd(self._columns.scaled(X))] = np.nan
         learner = Learner(LearnerSettings.of(parameters), report)
         choice = learner.choose(data, seed)
         model, result = learner.learn(data, choice.tuning, seed, learner.reporting(self.callback))
         neighbours = learner.neighbours(data, model, result, seed)
         self._model = model = replace(model, neighbours=neighbours)
+        self._judge, judgement = None, None
+        if judging:
+            report("judging cells", None)
+            self._judge, judgement = Judge.learn(
+                X,
+                self._rows_in_order(X, groups, times),
+                force_order=self.sequence is True,
+                further=(DictionaryOpinion(model, threads_of(self.n_jobs)),) if scaled else (),
+            )
 
         width, kernel = model.units.width, model.problem.kernel
         self.components_ = self._unscaled(model.atoms * width + model.units.center).astype(X.dtype)
@@ -498,7 +502,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _scaled(self, X: Array) -> Array:
         if self._columns is None:
             return X
-        return np.clip(self._columns.scaled(X), -FARTHEST, FARTHEST).astype(X.dtype)
+        return bounded(self._columns.scaled(X)).astype(X.dtype)
 
     def _unscaled(self, X: Array) -> Array:
         return X if self._columns is None else self._columns.to_data(X)

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnlmf.opinions.columns import Columns, canonical_order
-from rnlmf.opinions.linear import LARGEST_PULL, LinearOpinion
+from rnlmf.opinions.columns import WILD, Columns, canonical_order
+from rnlmf.opinions.linear import LinearOpinion
 from rnlmf.opinions.mixing import ScaleModel, combine, logarithm, of_row, shares, typical
 from rnlmf.opinions.similar import SimilarRows
 from rnlmf.opinions.temporal import Sequence, Surroundings
 from rnlmf.opinions.verdict import Witness
 from rnlmf.typing import Array
 
-# From cells and which of them are hidden to a prediction of every cell that does not see it.
+# From cells and which of them are hidden to a prediction of every cell that does not see it, or NaN.
 Opinion = Callable[[Array, Array], Array]
 
 # Shares and scales depend on each other; two turns settle them.
@@ -62,8 +62,11 @@ class Fellows:
         assert scale is not None
         return cls(linear, similar, further, weights, model), Witness(prediction, scale)
 
-    def testify(self, Z: Array, hidden: Array, used: Array) -> Witness:
-        predictions, deviation, spread = _by_fellows(self.linear, self.similar, self.further, Z, hidden)
+    def testify(
+        self, Z: Array, hidden: Array, used: Array, hearing: Hearing | None = None
+    ) -> Witness:
+        """What the fellows say; a `hearing` of the same cells remembers what they have said before."""
+        predictions, deviation, spread = (hearing or Hearing(self, Z)).of(hidden)
         prediction = combine(self.weights, predictions)
         features = _fellow_features(
             Z - prediction, used, self.scale.unit, predictions, deviation, spread
@@ -71,8 +74,33 @@ class Fellows:
         return Witness(prediction, self.scale.predict(features))
 
 
+class Hearing:
+    """What the fellows say of the same rows again and again: asked anew where other cells are hidden."""
+
+    def __init__(self, fellows: Fellows, Z: Array) -> None:
+        self.fellows = fellows
+        self.Z = Z
+        self._hidden: Array | None = None
+        self._heard: tuple[Array, ...] = ()
+
+    def of(self, hidden: Array) -> tuple[Array, Array, Array]:
+        """Predictions, and both kinds of deviations."""
+        f = self.fellows
+        if self._hidden is None:
+            self._heard = _by_fellows(f.linear, f.similar, f.further, self.Z, hidden)
+        else:
+            rows = np.flatnonzero((hidden != self._hidden).any(axis=1))
+            if len(rows):
+                fresh = _by_fellows(f.linear, f.similar, f.further, self.Z[rows], hidden[rows])
+                for old, new in zip(self._heard, fresh, strict=True):
+                    old[..., rows, :] = new
+        self._hidden = hidden.copy()
+        predictions, deviation, spread = self._heard
+        return predictions, deviation, spread
+
+
 def _filled(Z: Array, hidden: Array, prediction: Array) -> Array:
-    return np.where(hidden, np.clip(prediction, -LARGEST_PULL, LARGEST_PULL), Z)
+    return np.where(hidden, np.clip(prediction, -WILD, WILD), Z)
 
 
 def _by_fellows(
@@ -80,7 +108,10 @@ def _by_fellows(
 ) -> tuple[Array, Array, Array]:
     by_line, deviation = linear.predict(Z, hidden)
     by_similar, spread = similar.predict(_filled(Z, hidden, by_line), hidden)
-    predictions = [by_line, by_similar, *(opinion(Z, hidden) for opinion in further)]
+    predictions = [by_line, by_similar]
+    for opinion in further:
+        said = opinion(Z, hidden)
+        predictions.append(np.where(np.isnan(said), by_line, said))
     return np.stack(predictions), deviation, spread
 
 
@@ -185,11 +216,16 @@ class Panel:
         return panel, panel._ordered(Z, used, row, time, surroundings)
 
     def testify(
-        self, Z: Array, hidden: Array, judged: Array, sequence: Sequence | None
+        self,
+        Z: Array,
+        hidden: Array,
+        judged: Array,
+        sequence: Sequence | None,
+        hearing: Hearing | None = None,
     ) -> list[Witness]:
         """The mixture first, then each family alone."""
         used = judged & ~hidden
-        row = self.fellows.testify(Z, hidden, used)
+        row = self.fellows.testify(Z, hidden, used, hearing)
         if sequence is None or self.neighbours is None:
             return [row]
         surroundings = sequence.near(Z, hidden)

@@ -7,7 +7,7 @@ errors) say how well one would predict without looking at what is near; see :cla
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -22,6 +22,8 @@ MEANS = (5, 11)
 LONGEST_CUBIC = 10
 # Far neighbours: beyond so many rows, and so many of them.
 FAR, FAR_WIDTH = 10, 9
+# Fewer rows are no stretch: chance would often put them in line.
+EVENT_ROWS = 5
 # First suspicion, before anything is learned: beyond so many running deviations of a running median.
 MEDIAN_ROWS, DEVIATION_ROWS, SUSPICIOUS = 7, 31, 6.0
 
@@ -73,6 +75,29 @@ class Sequence:
         usual: Array = np.nanmedian(self.apply(distances, Z.shape), axis=0)
         return usual
 
+    def events(self, Z: Array, wrong: Array, prediction: Array, share: float) -> Array:
+        """Stretches of suspects that continue each other smoothly, far as they are from all else.
+
+        Errors are independent: each is as far from its neighbours, wrong ones too, as from the truth.
+        A movement, a step or a drift is not: its cells are usually off from the line through the two
+        beside them by less than a `share` of their distance from the prediction. A stretch that is equal to the letter is no event.
+        """
+        found = np.zeros(wrong.shape, dtype=bool)
+        if len(Z) < EVENT_ROWS:
+            return found
+        inner = np.full(Z.shape, np.nan)
+        inner[1:-1] = np.abs(Z[1:-1] - (Z[:-2] + Z[2:]) / 2.0)
+        distance = np.abs(Z - prediction)
+        breaks = np.zeros(len(Z), dtype=bool)
+        breaks[list(self.starts)] = True
+        for j in np.flatnonzero(wrong.any(axis=0)):
+            for first, last in _runs(wrong[:, j], breaks):
+                middle = slice(first + 1, last - 1)
+                if last - first >= EVENT_ROWS and np.ptp(Z[first:last, j]) > 0.0:
+                    far = np.nanmedian(distance[middle, j])
+                    found[first:last, j] = np.nanmedian(inner[middle, j]) < share * far
+        return found
+
     def suspicious(self, Z: Array, resolution: Array) -> Array:
         """Cells far from the running median of their column, by its running deviation."""
         V = np.nan_to_num(Z)
@@ -101,11 +126,21 @@ class Sequence:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Near predictions (one below the other), disagreement of the neighbours, and how far they are."""
+    """Near predictions (one below the other), disagreement of the neighbours, and how far they are.
+
+    Neighbours disagree by what the trend around them does not account for.
+    """
 
     predictions: Array
     gap: Array
     distance: Array
+
+
+def _runs(chosen: Array, breaks: Array) -> Iterator[tuple[int, int]]:
+    """First row, and the one after the last, of stretches of chosen rows."""
+    starts = np.flatnonzero(chosen & (breaks | ~np.r_[False, chosen[:-1]]))
+    ends = np.flatnonzero(chosen & np.r_[breaks[1:] | ~chosen[1:], True]) + 1
+    yield from zip(starts, ends, strict=True)
 
 
 def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:
@@ -157,7 +192,11 @@ def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:
         total = uniform_filter1d(V, width, axis=0, mode="constant") * width - V
         count = uniform_filter1d(known.astype(float), width, axis=0, mode="constant") * width - known
         predictions.append(np.where(count > 0.5, total / np.maximum(count, 0.5), line))
-    gap = np.where(left & right, np.abs(zl - zr), np.nan)
+    # A steady rise is no disagreement: what the slope between the next two accounts for is none.
+    wide = points[3] - points[0]
+    outer = (L2 >= 0) & (n > R2) & (wide > 0.0)
+    slope = np.where(outer, values[3] - values[0], 0.0) / np.where(outer, wide, 1.0)
+    gap = np.where(left & right, np.abs(zr - zl - slope * span), np.nan)
     usual, some = np.zeros(m), np.any(~np.isnan(gap), axis=0)
     usual[some] = np.nanmedian(gap[:, some], axis=0) if some.any() else 0.0
     gap = np.where(np.isnan(gap), usual, gap)
