@@ -27,6 +27,7 @@ from rnlmf.fitting.settings import LearnerSettings
 from rnlmf.model_selection import held_out as selection
 from rnlmf.model_selection.grid_walk import SURE, GridWalk, credibly_positive
 from rnlmf.model_selection.held_out import HeldOut
+from rnlmf.opinions.columns import canonical_order
 from rnlmf.progress import Report, silent
 from rnlmf.typing import Array
 
@@ -146,6 +147,8 @@ class Learner:
             code_weight=1e-2 if settings.code_weight == "auto" else float(settings.code_weight),
         )
         rng = np.random.RandomState(seed)
+        # What is drawn by place is then drawn by sample: the order of rows has no say.
+        X = X[canonical_order(X)] if axes else X
         if len(X) > selection.FITTED_SAMPLES:
             X = X[np.sort(rng.choice(len(X), selection.FITTED_SAMPLES, replace=False))]
         held_out = HeldOut.draw(X, rng) if axes else None
