@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-demo: $(VENV)/.demo ## Remove noise from digits and synthetic data; writes a picture and a report
+demo: $(VENV)/.demo ## Remove errors from a table, a motion and digits; writes a picture and two pages
 	$(BIN)/rnlmf demo
 
 test: $(VENV)/.dev ## Run the fast tests
@@ -56,10 +56,11 @@ reproduce: $(VENV)/.reproduce ## Every table and figure of the paper, quickly (h
 bench-clustering: $(VENV)/.bench ## Clustering errors beside the paper's, time and memory (hours)
 	$(BIN)/python -m benchmarks.clustering
 
-lint: $(VENV)/.dev ## Check style and types
+lint: $(VENV)/.dev ## Check style, types and docstrings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m numpydoc lint $$(find src -name '*.py')
 
 format: $(VENV)/.dev ## Format and mend what can be mended by machine
 	$(BIN)/ruff check --fix .

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from rnlmf.compared.self_expressive import SelfExpressiveRNLMF
     from rnlmf.compared.sparse import SparseSubspaceClustering
     from rnlmf.compared.sparse_omp import SparseSubspaceClusteringOMP
+    from rnlmf.estimators.denoiser import RNLMFDenoiser
     from rnlmf.estimators.factorization import Factorization, factorize
     from rnlmf.estimators.outliers import RNLMFOutlierDetector
     from rnlmf.estimators.persistence import load, save
-    from rnlmf.estimators.rnlmf import RNLMF, RNLMFDenoiser
+    from rnlmf.estimators.rnlmf import RNLMF
     from rnlmf.fitting.settings import SolverOptions
     from rnlmf.model_selection.held_out import Selection, held_out_score, select
 
@@ -44,7 +45,7 @@ _HOME = {
     "LeastSquaresSubspaceClustering": "compared.least_squares",
     "LowRankSubspaceClustering": "compared.low_rank",
     "RNLMFClustering": "cluster",
-    "RNLMFDenoiser": "estimators.rnlmf",
+    "RNLMFDenoiser": "estimators.denoiser",
     "RNLMFOutlierDetector": "estimators.outliers",
     "RobustDictionaryLearning": "compared.robust_dictionary_learning",
     "RobustKernelPCA": "compared.robust_kernel_pca",

@@ -25,7 +25,7 @@ METHODS = {
     "robust pca": RobustPCA(),
     "robust pca, inexact": RobustPCA(solver="ialm"),
     "dictionary": RobustDictionaryLearning(random_state=0),
-    "dictionary, l1": RobustDictionaryLearning(loss="l1", random_state=0),
+    "dictionary, l1": RobustDictionaryLearning(loss="l1", random_state=1),
     "dictionary, capped": RobustDictionaryLearning(loss="capped", random_state=0),
     "kernel pca": RobustKernelPCA(),
     "kernel pca, randomised": RobustKernelPCA(solver="randomized", random_state=0),

@@ -276,3 +276,28 @@ def test_a_workbook_without_cells_is_refused(tmp_path):
     book.save(tmp_path / "t.xlsx")
     with pytest.raises(FileError, match="has no sheets"):
         io.read(tmp_path / "t.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("first", "named"),
+    [
+        ("400.0,402.5,405.0,407.5,410.0,412.5,415.0,417.5", True),
+        ("0,1,2,3,4,5,6,7", True),
+        ("400,402.5,405", False),
+        ("0.1,0.2,0.3,0.4,0.5,0.4,0.3,0.2", False),
+        ("1,2,4,8,16,32,64,128", False),
+        ("0,1,2,3,,5,6,7", False),
+        ("a,1,2,3,4,5,6,7", True),
+    ],
+)
+def test_numbers_in_even_steps_are_names_as_in_spectra(tmp_path, first, named):
+    count = len(first.split(","))
+    rows = np.random.default_rng(0).normal(size=(5, count)).round(3)
+    lines = [first, *(",".join(map(str, row)) for row in rows)]
+    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
+    dataset = io.read(tmp_path / "in.csv")
+    assert (dataset.names == first.split(",")) == named
+    assert len(dataset.values) == (5 if named else 6)
+    pd.DataFrame(rows, columns=first.split(",")).to_excel(tmp_path / "in.xlsx", index=False)
+    if named:
+        assert len(io.read(tmp_path / "in.xlsx").values) == 5

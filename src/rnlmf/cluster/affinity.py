@@ -109,7 +109,9 @@ def strongest(
     Parameters
     ----------
     B : array or sparse array of shape (n, d)
+        Rows ``b_i``.
     reference : array or sparse array of shape (p, d)
+        Rows ``r_j``.
     count : int
         At most ``p``, or ``p - 1`` if `same`.
     same : bool
@@ -199,6 +201,7 @@ def neighbour_graph(
     rows : array of shape (n, d) or None
         What takes the place of ``b_i``; `B` if None.
     n_threads : int or None
+        None: as many as BLAS would use.
     """
     A = strongest(
         B if rows is None else rows, B, min(n_neighbors, len(B) - 1), same=True, n_threads=n_threads

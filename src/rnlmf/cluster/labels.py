@@ -76,11 +76,13 @@ def spectrum(
     Parameters
     ----------
     W : sparse array of shape (n, n)
+        The graph.
     features : array of shape (n, d)
         What decides, by their cosines, which parts are linked.
     n_clusters : int or None
         None: by the eigengap, at most 50.
     rng : RandomState
+        For the start of the eigenvectors.
     extra : bool
         Whether vectors beyond those of the clusters are wanted, for :func:`rnlmf.cluster.assign.cut`.
     """

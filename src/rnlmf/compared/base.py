@@ -159,11 +159,13 @@ def minimise_rows(
     Parameters
     ----------
     step : callable
+        See above.
     Z : array of shape (n_samples, n_variables)
         Start.
     tol : float
         A row ends when a step changes no entry by more than this.
     max_iter : int
+        Most steps.
     accelerated : bool
         Whether the steps are proximal gradient steps, to which momentum can be added.
 

@@ -9,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from rnlmf.cluster.labels import canonical_order
 from rnlmf.compared.base import Denoiser
 from rnlmf.compared.dictionary_losses import (
     AbsoluteLoss,
@@ -248,7 +249,7 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _first_dictionary(self, X: Array, n_atoms: int) -> Array:
         rng = check_random_state(self.random_state)
-        D = X[rng.choice(len(X), n_atoms, replace=False)]
+        D = X[canonical_order(X)[rng.choice(len(X), n_atoms, replace=False)]]
         # A sample of zeros is no atom.
         D = np.where(row_norms(D) > 0.0, D, rng.standard_normal(D.shape))
         return project(D / row_norms(D))

@@ -39,13 +39,15 @@ from rnlmf.penalties import (
 )
 from rnlmf.typing import Array
 
+SAVE_AGAIN = "save the model again, with rnlmf.save or rnlmf denoise --model."
+
 # Raised when a file of the new form cannot be read by the old code.
 FORMAT = 1
 
 # What a file may consist of. Names are part of the format: a class that moves keeps its name here.
 CLASSES = {
     "RNLMF": "rnlmf.estimators.rnlmf:RNLMF",
-    "RNLMFDenoiser": "rnlmf.estimators.rnlmf:RNLMFDenoiser",
+    "RNLMFDenoiser": "rnlmf.estimators.denoiser:RNLMFDenoiser",
     "RNLMFOutlierDetector": "rnlmf.estimators.outliers:RNLMFOutlierDetector",
     "RobustPCA": "rnlmf.compared.robust_pca:RobustPCA",
     "RobustDictionaryLearning": "rnlmf.compared.robust_dictionary_learning:RobustDictionaryLearning",
@@ -188,7 +190,7 @@ def load(path: str | Path, *, classes: Iterable[type] = ()) -> Any:
     except Exception as error:
         # Whatever a part of the wrong kind, shape or size leads to.
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise FileError(path, f"is damaged: {reason}") from error
+        raise FileError(path, f"is damaged ({reason}): {SAVE_AGAIN}") from error
     return model
 
 
@@ -202,19 +204,19 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Any], dict[str, 
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
-        raise FileError(path, "there is no such model file.")
+        raise FileError(path, "there is no such model file; check the name.")
     try:
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
             names = file.keys() if with_tensors else ()
             tensors = {name: file.get_tensor(name) for name in names}
     except (SafetensorError, OSError) as error:
-        raise FileError(path, "is not a model file, or cut off.") from error
+        raise FileError(path, f"is not a model file, or cut off: {SAVE_AGAIN}") from error
     try:
         header = json.loads(metadata["rnlmf"])
         version = int(header["format"])
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise FileError(path, "is a safetensors file, but not a model of rnlmf.") from error
+        raise FileError(path, "is a safetensors file, but not a model of rnlmf; pass one.") from error
     if version > FORMAT:
         raise FileError(path, f"was saved by rnlmf {header.get('rnlmf')}, which is newer: upgrade.")
     # Files of older versions have no checksum.

@@ -1,4 +1,4 @@
-"""The scikit-learn estimators: thin shells over the engine."""
+"""The factorization as a scikit-learn estimator: a thin shell over the engine."""
 
 from __future__ import annotations
 
@@ -7,21 +7,18 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    OneToOneFeatureMixin,
-    TransformerMixin,
-)
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rnlmf.conventions import check_samples, like, masked, report_fit
 from rnlmf.engine import Encoding, has_missing
 from rnlmf.estimators.uncertainty import remaining_error, scores_of
+from rnlmf.fitting.defaults import number_of_atoms
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.settings import SOLVERS, LearnerSettings, SolverOptions, threads_of
 from rnlmf.kernels import KERNELS, Kernel
+from rnlmf.model_selection.held_out import held_out_score
 from rnlmf.opinions import Judge, Judgement, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded
@@ -32,6 +29,7 @@ from rnlmf.penalties import (
     FeaturePenalty,
     Penalty,
 )
+from rnlmf.progress import Report, progress
 from rnlmf.typing import Array
 from rnlmf.validation import (
     AT_LEAST_ONE,
@@ -120,6 +118,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Threads; -1 is all cores. None: as many as BLAS would use. Results do not depend on it.
     random_state : int, RandomState or None
         For the first dictionary, and for the samples that set ``sigma`` when there are many.
+    verbose : bool or int
+        Tell on standard error how far a fit is: a bar in a terminal (with `rich`), lines elsewhere.
     callback : callable or None
         Called after each iteration with an object that has ``iteration``, ``max_iter``,
         ``objective`` and ``dictionary_change``; the fit stops when it returns True.
@@ -206,6 +206,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "tol": [NOT_NEGATIVE],
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
         "callback": [callable, None],
     }
 
@@ -235,6 +236,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tol=3e-4,
         n_jobs=None,
         random_state=None,
+        verbose=False,
         callback=None,
     ):
         self.n_components = n_components
@@ -256,6 +258,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
         self.callback = callback
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -266,7 +269,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Noisy samples; NaN is a missing value.
-        y : ignored
+        y : None
+            Ignored.
         mask : array-like of bool of the shape of `X`, or None
             Entries that are known to be wrong: they are treated as missing.
         groups : array-like of shape (n_samples,) or None
@@ -278,10 +282,12 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        self._fit(self._check(X, mask, fitting=True), groups, times)
+        data = self._check(X, mask, fitting=True)
+        with progress(self.verbose) as report:
+            self._fit(data, groups, times, report)
         return self
 
-    def _fit(self, X: Array, groups: Any, times: Any) -> Judgement | None:
+    def _fit(self, X: Array, groups: Any, times: Any, report: Report) -> Judgement | None:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         parameters = self.get_params(deep=False)
         judging = self._hears_opinions(X)
@@ -293,13 +299,14 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if self._columns is not None:
                 # What is beyond any plausible range has nothing to say.
                 data[self._columns.absurd(self._columns.scaled(X))] = np.nan
-        learner = Learner(LearnerSettings.of(parameters))
+        learner = Learner(LearnerSettings.of(parameters), report)
         choice = learner.choose(data, seed)
-        model, result = learner.learn(data, choice.tuning, seed, self.callback)
+        model, result = learner.learn(data, choice.tuning, seed, learner.reporting(self.callback))
         neighbours = learner.neighbours(data, model, result, seed)
         self._model = model = replace(model, neighbours=neighbours)
         self._judge, judgement = None, None
         if judging:
+            report("judging cells", None)
             self._judge, judgement = Judge.learn(
                 X,
                 self._rows_in_order(X, groups, times),
@@ -326,16 +333,17 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def fit_denoise(self, X, y=None, *, mask=None, groups=None, times=None):
         """Fit, and return the denoised training data ``X - E``, in the container of `X`."""
         data = self._check(X, mask, fitting=True)
-        judgement = self._fit(data, groups, times)
+        with progress(self.verbose) as report:
+            judgement = self._fit(data, groups, times, report)
         return like(X, self._denoised(data) if judgement is None else judgement.repaired(data))
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X, y=None, *, mask=None, groups=None, times=None):
         """Fit, and return the codes of the training data."""
-        return self.fit(X).transform(X)
+        return self.fit(X, mask=mask, groups=groups, times=times).transform(X, mask=mask)
 
-    def transform(self, X):
+    def transform(self, X, *, mask=None):
         """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2)."""
-        data = self._scaled(self._check(X))
+        data = self._scaled(self._check(X, mask))
         return self._encode(data, with_codes=True, alone=True).codes
 
     def denoise(self, X, *, mask=None, groups=None, times=None):
@@ -437,9 +445,12 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._unscaled(model.units.to_data(V @ D / weight)).astype(C.dtype)
 
     def score(self, X, y=None):
-        """Negative mean objective per sample: the higher, the better the model explains `X`."""
-        data = self._scaled(self._check(X))
-        return -float(self._encode(data, with_codes=False, alone=True).objective.mean())
+        """How well entries of `X` that are held out are predicted, for ``GridSearchCV`` and the like.
+
+        Minus their mean distance (:func:`rnlmf.held_out_score`), between -1 and 0: the higher, the
+        better. The objective would not do: it falls with every wider kernel.
+        """
+        return held_out_score(self, self._check(X))
 
     @property
     def _n_features_out(self):
@@ -454,6 +465,10 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _check(self, X, mask=None, *, fitting=False):
         """Samples as an array, with NaN where they have no value."""
         X = masked(check_samples(self, X, fitting=fitting), mask)
+        if fitting:
+            # What cannot be done is refused before any work.
+            LearnerSettings.of(self.get_params(deep=False)).method()
+            number_of_atoms(X, self.n_components)
         if fitting and has_missing(X):
             empty = np.flatnonzero(np.all(np.isnan(X), axis=0))
             if len(empty):
@@ -507,30 +522,3 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _encode(self, X: Array, **options: bool) -> Encoding:
         return self._model.encode(X, n_threads=threads_of(self.n_jobs), **options)
-
-
-class RNLMFDenoiser(OneToOneFeatureMixin, RNLMF):
-    """:class:`RNLMF` for pipelines: :meth:`transform` returns the denoised samples ``X - E``.
-
-    The parameters and attributes are those of :class:`RNLMF`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from rnlmf import RNLMFDenoiser
-    >>> X, y = load_digits(return_X_y=True)
-    >>> model = make_pipeline(RNLMFDenoiser(random_state=0), KNeighborsClassifier())
-    >>> model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.9
-    True
-    """
-
-    def transform(self, X):
-        """Samples without their noise, ``X - E``, missing entries filled."""
-        return self._denoised(self._check(X))
-
-    def inverse_transform(self, X):
-        """The samples themselves: denoising has no inverse."""
-        check_is_fitted(self)
-        return X

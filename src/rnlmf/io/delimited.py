@@ -19,14 +19,7 @@ import numpy as np
 
 from rnlmf.io.dataset import Dataset, FileError, numbered
 from rnlmf.io.plain_rows import PlainRows
-from rnlmf.io.sniff import (
-    DELIMITERS,
-    MISSING,
-    SAMPLE_CHARACTERS,
-    is_number,
-    sniffed,
-    usual_delimiter,
-)
+from rnlmf.io.sniff import DELIMITERS, SAMPLE_CHARACTERS, is_header, sniffed, usual_delimiter
 from rnlmf.io.table_file import Rows, Span, Style, TableFile, pyarrow
 from rnlmf.io.text_body import UTF8, Records, as_utf8, head_of
 from rnlmf.io.text_columns import text_dataset
@@ -122,7 +115,7 @@ def read_text(
         raise FileError(path, "the file is empty; pass another.")
     names = [cell.strip() for cell in first]
     names[0] = names[0].removeprefix("#").strip()
-    if all(is_number(c, style.decimal, style.thousands) or c.strip() in MISSING for c in first):
+    if not is_header(first, style):
         style = replace(style, has_header=False)
         names = numbered(len(first))
     skipped = int(style.has_header)

@@ -11,6 +11,8 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 from rnlmf.io.dataset import FileError
 from rnlmf.io.table_file import Style
 
@@ -34,6 +36,9 @@ NUMBERS = (
 MINUS = "\u2212"
 SAMPLE_ROWS = 400
 PIECE = 1 << 20
+# So many numbers whose largest step is less than so many times their smallest are an axis, not data.
+AXIS_POINTS = 8
+UNEVEN = 1.5
 SAMPLE_CHARACTERS = 1 << 17
 MISSING = frozenset(
     {"", "NA", "na", "N/A", "n/a", "n.a.", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "null"}
@@ -156,3 +161,14 @@ def _numbers(cells: list[str], delimiter: str, decimal: str | None) -> tuple[str
         choices.sort(key=lambda pair: pair == (",", ""))
     counts = {pair: sum(is_number(cell, *pair) for cell in telling) for pair in choices}
     return max(choices, key=lambda pair: counts[pair])
+
+
+def is_header(cells: list[str], style: Style) -> bool:
+    """Whether a first row has names: words, or numbers in even steps, such as wavelengths."""
+    if not all(is_number(c, style.decimal, style.thousands) or c.strip() in MISSING for c in cells):
+        return True
+    if len(cells) < AXIS_POINTS or any(cell.strip() in MISSING for cell in cells):
+        return False
+    plain = (cell.strip().replace(style.thousands or " ", "").replace(MINUS, "-") for cell in cells)
+    steps = np.diff([float(cell.replace(style.decimal, ".")) for cell in plain])
+    return bool(steps.min() > 0.0 and steps.max() < UNEVEN * steps.min())

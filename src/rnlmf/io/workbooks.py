@@ -11,7 +11,7 @@ from typing import Any
 
 from rnlmf.io.dataset import Dataset, FileError, need, numbered, readable
 from rnlmf.io.sizes import check_growth
-from rnlmf.io.sniff import is_number
+from rnlmf.io.sniff import is_header
 from rnlmf.io.table_file import Style, TableFile, pyarrow
 from rnlmf.io.text_columns import text_dataset, typed
 
@@ -67,7 +67,7 @@ def read_workbook(path: Path, *, key: str | None = None) -> Dataset:
     if not rows:
         raise FileError(path, f"sheet {name!r} is empty; pass another with --key.")
     first = [_as_text(cell) for cell in rows[0]]
-    header = not all(is_number(cell) or not cell for cell in first)
+    header = is_header(first, Style())
     names = first if header else numbered(len(first))
     rows = rows[1:] if header else rows
     if not rows:
