@@ -11,8 +11,8 @@ help: ## List the targets
 demo: $(VENV)/.demo ## Remove errors from a table, a motion and digits; writes a picture and two pages
 	$(BIN)/rnlmf demo
 
-test: $(VENV)/.dev ## Run the fast tests
-	$(BIN)/python -m pytest
+test: $(VENV)/.dev ## Run the fast tests, side by side, each with one thread
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 test-slow: $(VENV)/.dev ## Run the slow tests
 	$(BIN)/python -m pytest -m slow
