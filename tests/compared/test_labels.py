@@ -82,6 +82,6 @@ def test_canonical_order_sorts_the_same_samples_alike(rng):
     np.testing.assert_array_equal(X[canonical_order(X)], X[order][canonical_order(X[order])])
 
 
-@pytest.mark.parametrize("kind", {type(method) for method in METHODS.values()})
+@pytest.mark.parametrize("kind", dict.fromkeys(type(method) for method in METHODS.values()))
 def test_the_number_of_clusters_comes_first(kind):
     assert kind(4).n_clusters == 4
