@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rnlmf.compared.robust_pca import RobustPCA
     from rnlmf.compared.sparse import SparseSubspaceClustering
     from rnlmf.estimators.factorization import Factorization, factorize
+    from rnlmf.estimators.mini_batch import MiniBatchRNLMF
     from rnlmf.estimators.outliers import RNLMFOutlierDetector
     from rnlmf.estimators.persistence import load, save
     from rnlmf.estimators.rnlmf import RNLMF, RNLMFDenoiser
@@ -30,6 +31,7 @@ _HOME = {
     "Factorization": "estimators.factorization",
     "LeastSquaresSubspaceClustering": "compared.least_squares",
     "LowRankSubspaceClustering": "compared.low_rank",
+    "MiniBatchRNLMF": "estimators.mini_batch",
     "RNLMFClustering": "cluster",
     "RNLMFDenoiser": "estimators.rnlmf",
     "RNLMFOutlierDetector": "estimators.outliers",
@@ -53,6 +55,7 @@ __all__ = [
     "Factorization",
     "LeastSquaresSubspaceClustering",
     "LowRankSubspaceClustering",
+    "MiniBatchRNLMF",
     "RNLMFClustering",
     "RNLMFDenoiser",
     "RNLMFOutlierDetector",

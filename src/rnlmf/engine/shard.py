@@ -9,6 +9,7 @@ from rnlmf.engine.corruption import Corruption, NoiseSums, ShareSums
 from rnlmf.engine.dictionary import Statistics
 from rnlmf.engine.missing import fill_from_observed
 from rnlmf.engine.samples import Samples, blocks
+from rnlmf.engine.settle import Settling
 from rnlmf.engine.state import SampleState
 from rnlmf.typing import Array
 
@@ -42,6 +43,14 @@ class Shard:
         """``Y = X``, at rest."""
         for rows in self.blocks:
             self.samples.load_filled(rows, self.state.Y[rows])
+        self.state.rest()
+
+    def settle(self, model: Settling) -> None:
+        """A state from the samples alone, by steps at a fixed dictionary."""
+        model.settle(self.samples, self.state)
+
+    def rest(self) -> None:
+        """No velocity."""
         self.state.rest()
 
     def step(self, model: PassModel) -> Statistics:
@@ -85,7 +94,9 @@ class Shard:
         return total
 
     def scale_thresholds(self, corruption: Corruption) -> None:
-        """Give every sample the threshold that its count asks for."""
+        """Give every sample the threshold that its count asks for, counted anew if need be."""
+        if len(self.counts) == 0:
+            self.share_sums(corruption.size)
         for rows in self.blocks:
             scales = corruption.threshold_scales(self.counts[rows], self.samples.observed(rows))
             self.state.threshold_scale[rows] = scales

@@ -14,8 +14,10 @@ dictionary at which it was lowest.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from typing import TypeVar
 
 import numpy as np
@@ -31,6 +33,7 @@ from rnlmf.engine.state import SampleState, SolverState
 from rnlmf.typing import Array
 
 Answer = TypeVar("Answer")
+Sums = TypeVar("Sums", Statistics, NoiseSums, ShareSums)
 
 # Momentum sets in once dictionary and samples have found the data, after so many iterations (choices).
 DICTIONARY_REST = 5
@@ -61,12 +64,16 @@ class SinglePass(Solver):
         moving = self.options.momentum > 0.0
         samples = SampleState.at(np.empty(self.samples.shape, self.samples.dtype), moving=moving)
         state = SolverState.start(D, samples, self.options.step_damping)
-        self.ask(state, Shard.reset)
+        self.tell(state, Shard.reset)
         return state
 
-    def ask(self, state: SolverState, question: Callable[[Shard], Answer]) -> list[Answer]:
-        """The answers of all shards, in their order."""
-        return list(self.answers(state, question))
+    def tell(self, state: SolverState, order: Callable[[Shard], None]) -> None:
+        """Have all shards do something."""
+        deque(self.answers(state, order), maxlen=0)
+
+    def total(self, state: SolverState, question: Callable[[Shard], Sums], start: Sums) -> Sums:
+        """The sum of what all shards answer, in their order."""
+        return reduce(lambda sums, answer: sums.plus(answer), self.answers(state, question), start)
 
     def answers(self, state: SolverState, question: Callable[[Shard], Answer]) -> Iterable[Answer]:
         """The answers one by one: not more of them than there are threads take memory."""
@@ -110,9 +117,8 @@ class SinglePass(Solver):
             momentum=momentum,
             keep_velocity=keep_velocity,
         )
-        total = Statistics.none(*state.dictionary.shape)
-        for part in self.answers(state, lambda shard: shard.step(model)):
-            total.add(part)
+        nothing = Statistics.none(*state.dictionary.shape)
+        total = self.total(state, lambda shard: shard.step(model), nothing)
         # From the codes as they are, not as they should be: their rounding then counts squared.
         gram = total.code_gram
         objective = (
@@ -129,7 +135,7 @@ class SinglePass(Solver):
         """Take the dictionary's step, or recover; returns the relative change."""
         if not np.isfinite(objective):
             state.failures += 1
-            self.ask(state, Shard.reset)
+            self.tell(state, Shard.reset)
             self.recover(state)
             return np.inf
         state.failures = 0
@@ -151,7 +157,7 @@ class SinglePass(Solver):
             state.step.damp()
             state.dictionary = state.best_dictionary
         state.step.restart()
-        state.samples.rest()
+        self.tell(state, Shard.rest)
         state.steady = 0
 
     def move_dictionary(self, state: SolverState, K_D: Array, statistics: Statistics) -> float:
@@ -170,22 +176,16 @@ class SinglePass(Solver):
 
     def fill(self, state: SolverState) -> None:
         D = state.dictionary.astype(self.samples.dtype)
-        self.ask(state, lambda shard: shard.fill(D))
+        self.tell(state, lambda shard: shard.fill(D))
 
     def noise_sums(self, state: SolverState) -> NoiseSums:
-        total = NoiseSums()
-        for part in self.ask(state, Shard.noise_sums):
-            total = total.plus(part)
-        return total
+        return self.total(state, Shard.noise_sums, NoiseSums())
 
     def share_sums(self, state: SolverState, size: float) -> ShareSums:
-        total = ShareSums()
-        for part in self.ask(state, lambda shard: shard.share_sums(size)):
-            total = total.plus(part)
-        return total
+        return self.total(state, lambda shard: shard.share_sums(size), ShareSums())
 
     def scale_thresholds(self, state: SolverState, corruption: Corruption) -> None:
-        self.ask(state, lambda shard: shard.scale_thresholds(corruption))
+        self.tell(state, lambda shard: shard.scale_thresholds(corruption))
 
 
 def fit(

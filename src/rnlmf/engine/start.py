@@ -9,7 +9,7 @@ would be clipped in some of them: on motion capture the choice of parameters suf
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -102,6 +102,14 @@ class DataSummary:
         largest = float(np.nanmax(np.abs(some))) or 1.0
         square = float(np.nanmean((some / largest) ** 2, axis=0).sum())
         return cls(means, spreads, mean_distance(some), largest * square**0.5)
+
+    def towards(self, other: DataSummary, share: float) -> DataSummary:
+        """Part of the way to another summary."""
+        values = (
+            (1.0 - share) * getattr(self, item.name) + share * getattr(other, item.name)
+            for item in fields(self)
+        )
+        return DataSummary(*values)
 
     @property
     def spread(self) -> float:
