@@ -39,6 +39,11 @@ FORMAT = 1
 CLASSES = {
     "RNLMF": "rnlmf.estimators.rnlmf:RNLMF",
     "RNLMFDenoiser": "rnlmf.estimators.rnlmf:RNLMFDenoiser",
+    "MiniBatchRNLMF": "rnlmf.estimators.mini_batch:MiniBatchRNLMF",
+    "StreamState": "rnlmf.engine.stream:StreamState",
+    "Statistics": "rnlmf.engine.dictionary:Statistics",
+    "DataSummary": "rnlmf.engine.start:DataSummary",
+    "Tuning": "rnlmf.fitting.defaults:Tuning",
     "RNLMFOutlierDetector": "rnlmf.estimators.outliers:RNLMFOutlierDetector",
     "RobustPCA": "rnlmf.compared.robust_pca:RobustPCA",
     "RobustDictionaryLearning": "rnlmf.compared.robust_dictionary_learning:RobustDictionaryLearning",
