@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rnlmf.engine.source import RowSource
+from rnlmf.engine.source import Rows, RowSource
 from rnlmf.typing import Array
 
 # Rows of a source are shuffled in a buffer of this size, filled with pieces from anywhere.
@@ -15,7 +15,7 @@ BUFFER_BYTES = 64 << 20
 RUN_BYTES = 1 << 20
 
 
-def some_rows(X: Array | RowSource, count: int, rng: np.random.RandomState) -> Array:
+def some_rows(X: Rows, count: int, rng: np.random.RandomState) -> Array:
     """At most `count` rows drawn at random, in their order."""
     if len(X) <= count:
         return X[:]
@@ -24,7 +24,7 @@ def some_rows(X: Array | RowSource, count: int, rng: np.random.RandomState) -> A
 
 
 def shuffled_batches(
-    X: Array | RowSource, size: int, rng: np.random.RandomState
+    X: Rows, size: int, rng: np.random.RandomState
 ) -> Iterator[Array]:
     """All rows in batches of `size`, once; a last one of less than half the size is left out.
 

@@ -36,7 +36,8 @@ class Shard:
         self.samples = samples
         self.state = state
         self.arithmetic = arithmetic
-        self.blocks = blocks(slice(0, len(state.Y)), rows)
+        self.rows = rows
+        self.blocks = blocks(slice(0, samples.shape[0]), rows)
         self.counts = np.empty(0)
 
     def reset(self) -> None:
@@ -48,6 +49,13 @@ class Shard:
     def settle(self, model: Settling) -> None:
         """A state from the samples alone, by steps at a fixed dictionary."""
         model.settle(self.samples, self.state)
+
+    def made_anew(self, model: Settling) -> Shard:
+        """The same samples with a state that is not kept."""
+        state = SampleState.at(np.empty(self.samples.shape, self.samples.dtype))
+        shard = Shard(self.samples, state, self.arithmetic, self.rows)
+        shard.settle(model)
+        return shard
 
     def rest(self) -> None:
         """No velocity."""
@@ -66,6 +74,7 @@ class Shard:
             code_gram += arithmetic.code_gram
             loss += moved[0]
             noise += moved[1]
+        self.state.let_go()
         return Statistics(weighted_samples[:, :m], weighted_samples[:, m], code_gram, loss, noise)
 
     def fill(self, D: Array) -> None:

@@ -27,6 +27,7 @@ from rnlmf.engine.corruption import Corruption, NoiseSums, ShareSums
 from rnlmf.engine.dictionary import Statistics, direction, gradient_and_curvature, relative_change
 from rnlmf.engine.problem import Problem
 from rnlmf.engine.samples import Mapper, Samples, block_rows, spans, threads
+from rnlmf.engine.settle import Settling
 from rnlmf.engine.shard import Shard
 from rnlmf.engine.solver import Callback, Fit, Options, Solver, run
 from rnlmf.engine.state import SampleState, SolverState
@@ -38,6 +39,8 @@ Sums = TypeVar("Sums", Statistics, NoiseSums, ShareSums)
 # Momentum sets in once dictionary and samples have found the data, after so many iterations (choices).
 DICTIONARY_REST = 5
 SAMPLE_REST = 10
+# Steps of samples whose state is made anew (a choice): more of them cost time and hardly help.
+SETTLING_STEPS = 10
 # A rise of the objective by more than this fraction is not the ripple of momentum.
 TOLERATED_RISE = 1e-2
 
@@ -61,15 +64,40 @@ class SinglePass(Solver):
             self.map = map
 
     def init(self, D: Array) -> SolverState:
-        moving = self.options.momentum > 0.0
-        samples = SampleState.at(np.empty(self.samples.shape, self.samples.dtype), moving=moving)
+        shape, dtype, moving = self.samples.shape, self.samples.dtype, self.options.momentum > 0.0
+        if self.options.sample_state == "memory":
+            samples = SampleState.at(np.empty(shape, dtype), moving=moving)
+        elif self.options.sample_state == "map":
+            samples = SampleState.mapped(shape, dtype, moving=moving)
+        else:
+            samples = SampleState.at(np.empty((0, shape[1]), dtype))
         state = SolverState.start(D, samples, self.options.step_damping)
         self.tell(state, Shard.reset)
         return state
 
+    @property
+    def fleeting(self) -> bool:
+        """Whether the samples' state is made anew in each pass."""
+        return self.options.sample_state == "anew"
+
+    def settling(self, state: SolverState) -> Settling:
+        """At what a state is made anew."""
+        problem = self.problem_at(state)
+        encoder = problem.encoder(problem.atom_kernel(state.dictionary))
+        return Settling(problem, state.dictionary, encoder, state.corruption, SETTLING_STEPS)
+
+    def denoised(self, state: SolverState, rows: slice) -> Array:
+        if not self.fleeting:
+            return super().denoised(state, rows)
+        some = Samples.of(self.samples.X[rows], self.samples.units)
+        found = SampleState.at(np.empty(some.shape, some.dtype))
+        self.settling(state).settle(some, found)
+        return found.Y
+
     def tell(self, state: SolverState, order: Callable[[Shard], None]) -> None:
-        """Have all shards do something."""
-        deque(self.answers(state, order), maxlen=0)
+        """Have all shards do something to their state, if they keep one."""
+        if not self.fleeting:
+            deque(self.answers(state, order), maxlen=0)
 
     def total(self, state: SolverState, question: Callable[[Shard], Sums], start: Sums) -> Sums:
         """The sum of what all shards answer, in their order."""
@@ -79,7 +107,14 @@ class SinglePass(Solver):
         """The answers one by one: not more of them than there are threads take memory."""
         if self.state is not state.samples:
             self.share_out(state)
-        answers: Iterable[Answer] = self.map(question, self.shards)  # type: ignore[assignment]
+        asked = question
+        if self.fleeting:
+            settling = self.settling(state)
+
+            def asked(shard: Shard) -> Answer:
+                return question(shard.made_anew(settling))
+
+        answers: Iterable[Answer] = self.map(asked, self.shards)  # type: ignore[assignment]
         return answers
 
     def share_out(self, state: SolverState) -> None:
@@ -97,8 +132,9 @@ class SinglePass(Solver):
         self.state = state.samples
 
     def update(self, state: SolverState) -> None:
-        momentum = self.options.momentum if state.steady >= SAMPLE_REST else 0.0
-        keep = self.options.momentum > 0.0 and state.steady >= SAMPLE_REST - 1
+        moving = self.options.momentum > 0.0 and not self.fleeting
+        momentum = self.options.momentum if moving and state.steady >= SAMPLE_REST else 0.0
+        keep = moving and state.steady >= SAMPLE_REST - 1
         K_D = self.problem.atom_kernel(state.dictionary)
         statistics, objective = self.one_pass(state, K_D, momentum, keep)
         state.latest_objective = objective

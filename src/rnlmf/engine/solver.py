@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 from rnlmf.engine.corruption import AdaptationSchedule, Corruption, NoiseSums, ShareSums
 from rnlmf.engine.missing import WHILE_LEARNING
@@ -55,6 +56,9 @@ class Options:
         Whether to use compiled arithmetic where there is some.
     warmup : int
         Iterations with the squared penalty on the codes, in the paper's order, before l1 or nuclear.
+    sample_state : {"memory", "map", "anew"}
+        Where the state of the samples is: in memory, in temporary files, or made anew in each pass from
+        the samples (:mod:`rnlmf.engine.settle`), which takes several times as long.
     """
 
     max_iter: int = 300
@@ -66,6 +70,7 @@ class Options:
     n_threads: int = 1
     fused: bool = True
     warmup: int = 20
+    sample_state: str = "memory"
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,8 @@ class Fit:
         Of an adaptive penalty.
     code_metric : (d, d) array or None
         What codes of new samples need of those of the fit, see :meth:`Problem.encoder`.
+    denoised : callable
+        Training samples without their noise, by a slice of their rows.
     """
 
     dictionary: Array
@@ -106,6 +113,7 @@ class Fit:
     n_iter: int
     reason: StopReason
     samples: SampleState
+    denoised: Callable[[slice], Array]
     corruption: Corruption | None = None
     code_metric: Array | None = None
 
@@ -187,6 +195,10 @@ class Solver(ABC):
         """What codes of new samples need of those here."""
         return None
 
+    def denoised(self, state: SolverState, rows: slice) -> Array:
+        """Samples without their noise."""
+        return state.samples.Y[rows]
+
     @contextmanager
     def running(self) -> Iterator[None]:
         """What must be there while steps are taken, such as threads."""
@@ -213,6 +225,7 @@ def run(solver: Solver, state: SolverState, callback: Callback | None = None) ->
         n_iter=state.iteration,
         reason=reason,
         samples=state.samples,
+        denoised=partial(solver.denoised, state),
         corruption=state.corruption,
         code_metric=solver.code_metric(state),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -33,6 +33,7 @@ class RowSource(ABC):
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     names: list[str] | None = None
+    _flaws: Array | None = None
 
     @abstractmethod
     def read(self, rows: slice) -> Array:
@@ -48,13 +49,16 @@ class RowSource(ABC):
         return self.shape[0]
 
     def __getitem__(self, rows: slice | Array) -> Array:
-        """A slice, or rows by their ascending numbers, as an array."""
+        """A slice, or rows by their numbers, as an array."""
         if isinstance(rows, slice):
             start, stop, step = rows.indices(len(self))
             if step == 1:
                 return self.read(slice(start, stop))
             rows = np.arange(start, stop, step)
-        return self.take(np.asarray(rows))
+        order = np.argsort(rows, kind="stable")
+        found = np.empty((len(rows), self.shape[1]), self.dtype)
+        found[order] = self.take(np.asarray(rows)[order])
+        return found
 
     def take(self, rows: Array) -> Array:
         """Rows by their ascending numbers; no piece is read twice."""
@@ -81,9 +85,19 @@ class RowSource(ABC):
             total = total + more
         return total
 
+    def flaws(self) -> Array:
+        """For every feature how many values are missing, and how many infinite; counted once."""
+        if self._flaws is None:
+            self._flaws = self.total(_flaws)
+        return self._flaws
+
     def blocks(self) -> Iterator[Array]:
         """The pieces, read one after the other."""
         return (self.read(piece) for piece in self.pieces())
+
+
+def _flaws(block: Array) -> Array:
+    return np.stack([np.isnan(block).sum(axis=0), np.isinf(block).sum(axis=0)])
 
 
 class _Part(RowSource):
@@ -111,6 +125,9 @@ class _Mapped(RowSource):
         return self.source.pieces()
 
 
-def part_of(X: Array | RowSource, rows: slice) -> Array | RowSource:
+Rows: TypeAlias = Array | RowSource
+
+
+def part_of(X: Rows, rows: slice) -> Rows:
     """Rows that follow each other, not copied or read."""
     return X.part(rows) if isinstance(X, RowSource) else X[rows]

@@ -243,7 +243,7 @@ class MiniBatchRNLMF(RNLMF):
         -------
         self
         """
-        data = self._check(X, mask, fitting=True)
+        data = self._rows(X, mask, fitting=True)
         vars(self).pop("_stream_state", None)
         rng = check_random_state(self.random_state)
         # The first batch is what all units come from: twice as large, and from anywhere.

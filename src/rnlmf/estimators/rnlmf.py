@@ -18,6 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from rnlmf.conventions import check_samples, like, masked, report_fit
 from rnlmf.engine import Encoding, has_missing
+from rnlmf.engine.source import RowSource
+from rnlmf.estimators.large import by_block, in_memory, rows_of
 from rnlmf.estimators.uncertainty import remaining_error, scores_of
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.settings import SOLVERS, LearnerSettings, SolverOptions, threads_of
@@ -265,8 +267,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Noisy samples; NaN is a missing value.
+        X : array-like of shape (n_samples, n_features), or rows that are not in memory
+            Noisy samples; NaN is a missing value. Files, large memory maps and Dask collections
+            (:func:`rnlmf.sources.row_source`) are read by block, and the dictionary alone is heard.
         y : ignored
         mask : array-like of bool of the shape of `X`, or None
             Entries that are known to be wrong: they are treated as missing.
@@ -279,7 +282,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        self._fit(self._check(X, mask, fitting=True), groups, times)
+        self._fit(self._rows(X, mask, fitting=True), groups, times)
         return self
 
     def _fit(self, X: Array, groups: Any, times: Any) -> Judgement | None:
@@ -295,7 +298,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         self._columns = None
         if scaled:
-            self._columns = Columns.of(X) if self._judge is None else self._judge.panel.columns
+            known = self._judge is not None
+            self._columns = self._judge.panel.columns if known else Columns.of(in_memory(X))
         data = self._scaled(X if judgement is None else judgement.repaired(X))
         learner = Learner(LearnerSettings.of(parameters))
         choice = learner.choose(data, seed)
@@ -321,28 +325,37 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @fit_context(prefer_skip_nested_validation=True)
     def fit_denoise(self, X, y=None, *, mask=None, groups=None, times=None):
         """Fit, and return the denoised training data ``X - E``, in the container of `X`."""
-        data = self._check(X, mask, fitting=True)
+        data = self._rows(X, mask, fitting=True)
         judgement = self._fit(data, groups, times)
-        return like(X, self._denoised(data) if judgement is None else judgement.repaired(data))
+        return self.denoise(X, mask=mask) if judgement is None else like(X, judgement.repaired(data))
 
     def fit_transform(self, X, y=None):
         """Fit, and return the codes of the training data."""
         return self.fit(X).transform(X)
 
-    def transform(self, X):
-        """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2)."""
-        data = self._scaled(self._check(X))
-        return self._encode(data, with_codes=True, alone=True).codes
+    def transform(self, X, *, out=None):
+        """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2).
 
-    def denoise(self, X, *, mask=None, groups=None, times=None):
+        Those of data that are not in memory are written to `out`, as by :meth:`denoise`.
+        """
+        data = self._scaled(self._rows(X))
+        if isinstance(data, RowSource):
+            return by_block(data, self._codes, self.n_components_, out)
+        return self._codes(data)
+
+    def denoise(self, X, *, mask=None, groups=None, times=None, out=None):
         """Samples without their noise, ``X - E`` (Algorithm 2).
 
         Entries in which no noise was found are returned unchanged, to the bit. Missing entries (NaN,
         or where `mask` is True) are filled with the prediction. A sample without any value gets the
         mean, or the prediction there. A data frame comes back as a data frame. If the model uses the
-        order of rows (``sequence_``), so does this, where it helps.
+        order of rows (``sequence_``), so does this, where it helps. Data that are not in memory
+        (:mod:`rnlmf.sources`) are treated block by block, and written to `out`.
         """
-        return like(X, self._denoised(self._check(X, mask), groups, times))
+        data = self._rows(X, mask)
+        if isinstance(data, RowSource):
+            return by_block(data, self._denoised, data.shape[1], out)
+        return like(X, self._denoised(data, groups, times))
 
     def noise(self, X, *, mask=None):
         """Noise ``E`` of samples (Algorithm 2); zero where none was found, NaN where no value is."""
@@ -447,6 +460,11 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
+    def _rows(self, X, mask=None, *, fitting=False):
+        """The same, or rows that are not in memory."""
+        source = rows_of(self, X, mask, fitting=fitting)
+        return self._check(X, mask, fitting=fitting) if source is None else source
+
     def _check(self, X, mask=None, *, fitting=False):
         """Samples as an array, with NaN where they have no value."""
         X = masked(check_samples(self, X, fitting=fitting), mask)
@@ -461,6 +479,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _hears_opinions(self, X: Array) -> bool:
         wanted = self.opinions == "auto" and self.noise_weight == "auto"
         adaptive = isinstance(self.noise_penalty, str) and self.noise_penalty == "adaptive"
+        if isinstance(X, RowSource):
+            return False
         return wanted and adaptive and len(X) >= FEWEST_ROWS and X.shape[1] <= MOST_COLUMNS
 
     def _rows_in_order(self, X: Array, groups: Any, times: Any) -> Sequence | None:
@@ -483,6 +503,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _scaled(self, X: Array) -> Array:
         if self._columns is None:
             return X
+        if isinstance(X, RowSource):
+            return X.mapped(self._scaled)
         return np.clip(self._columns.scaled(X), -FARTHEST, FARTHEST).astype(X.dtype)
 
     def _unscaled(self, X: Array) -> Array:
@@ -500,6 +522,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         scaled = self._scaled(X)
         clean = self._model.denoised(scaled, encoding)
         return np.where(clean == scaled, X, self._unscaled(clean)).astype(X.dtype)
+
+    def _codes(self, X: Array) -> Array | None:
+        return self._encode(X, with_codes=True, alone=True).codes
 
     def _encode(self, X: Array, **options: bool) -> Encoding:
         return self._model.encode(X, n_threads=threads_of(self.n_jobs), **options)
@@ -522,9 +547,12 @@ class RNLMFDenoiser(OneToOneFeatureMixin, RNLMF):
     True
     """
 
-    def transform(self, X):
+    def transform(self, X, *, out=None):
         """Samples without their noise, ``X - E``, missing entries filled."""
-        return self._denoised(self._check(X))
+        data = self._rows(X)
+        if isinstance(data, RowSource):
+            return by_block(data, self._denoised, data.shape[1], out)
+        return self._denoised(data)
 
     def inverse_transform(self, X):
         """The samples themselves: denoising has no inverse."""

@@ -6,11 +6,24 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rnlmf.engine import Callback, Fit, PaperOrder, Problem, Samples, SinglePass, Units, has_missing
+from rnlmf.engine import (
+    Callback,
+    Fit,
+    PaperOrder,
+    Problem,
+    Samples,
+    SinglePass,
+    Solver,
+    Units,
+    has_missing,
+)
 from rnlmf.engine import run as run_solver
+from rnlmf.engine.batches import some_rows
+from rnlmf.engine.source import Rows, RowSource
 from rnlmf.engine.start import DataSummary, distance_rows
 from rnlmf.fitting import defaults
 from rnlmf.fitting.defaults import Tuning
+from rnlmf.fitting.large import large_solver
 from rnlmf.fitting.model import FittedModel
 from rnlmf.fitting.neighbours import ROUNDS, SHARES, Neighbours, reference_rows, scored_rows
 from rnlmf.fitting.settings import LearnerSettings
@@ -46,7 +59,7 @@ class Learner:
 
     def learn(
         self,
-        X: Array,
+        X: Rows,
         tuning: Tuning,
         seed: int,
         callback: Callback | None = None,
@@ -58,7 +71,7 @@ class Learner:
 
         Parameters
         ----------
-        X : (n, m) array
+        X : (n, m) array, or a source of rows
             Noisy samples; NaN is a missing value.
         tuning : Tuning
             The values that may have been chosen by held-out entries.
@@ -82,8 +95,7 @@ class Learner:
         samples = Samples.of(X, units)
         if single_precision:
             samples = samples.in_single_precision()
-        kind = SinglePass if settings.method() == "single-pass" else PaperOrder
-        solver = kind(samples, problem, settings.options())
+        solver = self.solver(samples, problem)
         result = run_solver(solver, solver.init(atoms), callback)
         model = FittedModel(
             units,
@@ -96,7 +108,20 @@ class Learner:
         )
         return model, result
 
-    def problem(self, X: Array, units: Units, summary: DataSummary, tuning: Tuning) -> Problem:
+    def solver(self, samples: Samples, problem: Problem) -> Solver:
+        """How to iterate on samples, wherever they are."""
+        settings, options = self.settings, self.settings.options()
+        if not isinstance(samples.X, RowSource):
+            kind = SinglePass if settings.method() == "single-pass" else PaperOrder
+            return kind(samples, problem, options)
+        if settings.method() == "paper":
+            raise ValueError(
+                "Data that are not in memory need the single pass: kernel='rbf', code_penalty='l2' and "
+                "solver='auto'."
+            )
+        return large_solver(samples, problem, options)
+
+    def problem(self, X: Rows, units: Units, summary: DataSummary, tuning: Tuning) -> Problem:
         """What is minimised, in the engine's units."""
         settings = self.settings
         penalty = settings.noise_penalty.in_unit(units.width)
@@ -117,7 +142,7 @@ class Learner:
             adaptive=settings.adaptive,
         )
 
-    def choose(self, X: Array, seed: int) -> Choice:
+    def choose(self, X: Rows, seed: int) -> Choice:
         """The parameters that are given, and by held-out entries those that are "auto"."""
         settings, kernel = self.settings, self.settings.kernel
         axes = defaults.search_axes(
@@ -130,9 +155,9 @@ class Learner:
             code_weight=1e-2 if settings.code_weight == "auto" else float(settings.code_weight),
         )
         rng = np.random.RandomState(seed)
-        if len(X) > selection.FITTED_SAMPLES:
-            X = X[np.sort(rng.choice(len(X), selection.FITTED_SAMPLES, replace=False))]
-        held_out = HeldOut.draw(X, rng) if axes else None
+        held_out = None
+        if axes:
+            held_out = HeldOut.draw(some_rows(X, selection.FITTED_SAMPLES, rng), rng)
         if held_out is None or held_out.hidden.sum() < FEWEST_HIDDEN:
             return Choice(tuning)
         candidates = CandidateFits(self, held_out, tuning, seed)
@@ -157,7 +182,7 @@ class Learner:
         ]
         return Choice(replace(tuning, **found), tried, walk.confidence(best, rng))
 
-    def reference(self, X: Array, result: Fit) -> Neighbours | None:
+    def reference(self, X: Rows, result: Fit) -> Neighbours | None:
         """Samples to ask for a second opinion, if one is wanted: as the fit has left them."""
         share = self.settings.neighbors
         if isinstance(share, str) and not (self.settings.adaptive or has_missing(X)):
@@ -166,9 +191,9 @@ class Learner:
             return None
         rows = reference_rows(len(X))
         some = X[rows]
-        return Neighbours(some, np.where(np.isnan(some), np.nan, result.samples.Y[rows]))
+        return Neighbours(some, np.where(np.isnan(some), np.nan, result.denoised(rows)))
 
-    def neighbours(self, X: Array, model: FittedModel, result: Fit, seed: int) -> Neighbours | None:
+    def neighbours(self, X: Rows, model: FittedModel, result: Fit, seed: int) -> Neighbours | None:
         """The same with the share that is given, or that predicts scattered entries best."""
         neighbours = self.reference(X, result)
         if neighbours is None:
@@ -183,7 +208,7 @@ class Learner:
             neighbours = replace(neighbours, denoised=self._without_noise(asking, neighbours.observed))
         return neighbours if share > 0.0 else None
 
-    def share(self, X: Array, model: FittedModel, neighbours: Neighbours, seed: int) -> float:
+    def share(self, X: Rows, model: FittedModel, neighbours: Neighbours, seed: int) -> float:
         """What the neighbours' part in the prediction should be."""
         some = neighbours.observed[: scored_rows(X.shape[1])]
         held_out = HeldOut.scattered(some, np.random.RandomState(seed)).scored()
