@@ -11,9 +11,9 @@ def test_many_steps_end_where_new_samples_do(rng, corruption):
     X = rng.standard_normal((70, 5))
     D = X[:9].copy()
     problem = make_problem(adaptive=True).adapted_to(corruption)
-    samples, encoder = make_samples(X), problem.encoder(problem.atom_kernel(D))
+    samples = make_samples(X)
     state = SampleState.at(np.empty_like(X), moving=True)
-    Settling(problem, D, encoder, corruption, 400).settle(samples, state)
+    Settling(problem, D, corruption, 400).settle(samples, state)
     found = encode(samples, D, problem, corruption=corruption, max_iter=400, tol=1e-4)
     # The noise of the latter is one prediction further.
     np.testing.assert_allclose(state.Y, X - found.noise, atol=5e-3)

@@ -8,6 +8,7 @@ state would fit nowhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from rnlmf.engine.corruption import Corruption
 from rnlmf.engine.encoding import ClosedSteps, solve
@@ -29,9 +30,13 @@ class Settling:
 
     problem: Problem
     dictionary: Array
-    encoder: Array
     corruption: Corruption | None
     steps: int
+
+    @cached_property
+    def encoder(self) -> Array:
+        """Not sent with the model, for it is seldom needed where that goes."""
+        return self.problem.encoder(self.problem.atom_kernel(self.dictionary))
 
     def settle(self, samples: Samples, state: SampleState) -> None:
         """Set the `state` of `samples`, at rest."""

@@ -83,8 +83,7 @@ class SinglePass(Solver):
     def settling(self, state: SolverState) -> Settling:
         """At what a state is made anew."""
         problem = self.problem_at(state)
-        encoder = problem.encoder(problem.atom_kernel(state.dictionary))
-        return Settling(problem, state.dictionary, encoder, state.corruption, SETTLING_STEPS)
+        return Settling(problem, state.dictionary, state.corruption, SETTLING_STEPS)
 
     def denoised(self, state: SolverState, rows: slice) -> Array:
         if not self.fleeting:

@@ -124,9 +124,7 @@ class Stream:
         adapted = problem.adapted_to(state.corruption)
         solver = SinglePass(batch, adapted, self.options)
         K_D = adapted.atom_kernel(state.dictionary)
-        settling = Settling(
-            adapted, state.dictionary, adapted.encoder(K_D), state.corruption, self.row_steps
-        )
+        settling = Settling(adapted, state.dictionary, state.corruption, self.row_steps)
         now = self.solver_state(state, batch)
         n = batch.shape[0]
         with solver.running():
