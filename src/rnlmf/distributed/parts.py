@@ -120,6 +120,11 @@ def answer(part: Part, question: Question) -> Any:
     return part.answer(question)
 
 
+def itself(question: Question) -> Question:
+    """On a worker, from which the others fetch it."""
+    return question
+
+
 def denoised(part: Part, question: Question, rows: slice) -> list[tuple[int, Array]]:
     """On a worker."""
     return part.denoised(question, rows)

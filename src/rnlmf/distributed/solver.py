@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rnlmf.distributed.parts import FRESH, Part, Question, answer, denoised
+from rnlmf.distributed.parts import FRESH, Part, Question, answer, denoised, itself
 from rnlmf.distributed.source import DaskSource, summed
 from rnlmf.engine import Options, Problem, Samples, SampleState, SinglePass, SolverState
 from rnlmf.engine.shard import Shard
@@ -93,8 +93,8 @@ class ClusterPass(SinglePass):
 
     def submitted(self, function: Callable[..., Any], question: Question, *more: Any) -> list[Any]:
         """Have every worker do something with its part and a question."""
-        # On all workers: one that is lost does not take it away.
-        sent = self.client.scatter(question, broadcast=True, hash=False)
+        # The result of a task, unlike data that are scattered, is there again if its worker is lost.
+        sent = self.client.submit(itself, question, pure=False)
         return [
             self.client.submit(
                 function, part, sent, *more, workers=[worker], allow_other_workers=True, pure=False
