@@ -88,7 +88,7 @@ def test_a_data_frame_keeps_its_names(client, noisy):
 
 
 def kill_one(client, rng):
-    processes = [process for process in client.run(os.getpid).values()]
+    processes = list(client.run(os.getpid).values())
     os.kill(int(rng.choice(processes)), signal.SIGKILL)
 
 

@@ -70,7 +70,9 @@ def test_drift_is_followed_by_forgetting():
         for batch in batches:
             model.partial_fit(batch)
         errors.append(relative_rmse(X, model.denoise(noisy(X, 1))))
-    window = RNLMF(40, opinions="dictionary", neighbors=0.0, **SETTINGS).fit(np.concatenate(batches[-5:]))
+    window = RNLMF(40, opinions="dictionary", neighbors=0.0, **SETTINGS).fit(
+        np.concatenate(batches[-5:])
+    )
     best = relative_rmse(X, window.denoise(noisy(X, 1)))
     assert errors[0] < 1.2 * best
     assert errors[1] > 2.0 * errors[0]

@@ -1,4 +1,4 @@
-"""Fits on a cluster, by Dask: shards of samples stay on their workers, models go out, sums come back."""
+"""Fits on a cluster, by Dask: samples stay on their workers, models go out, sums come back."""
 
 from rnlmf.distributed.source import DaskSource, dask_source
 

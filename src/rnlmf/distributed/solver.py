@@ -79,6 +79,9 @@ class ClusterPass(SinglePass):
 
     def asked(self, state: SolverState, asked: Callable[[Shard], Any], start: Any) -> Any:
         """The answers of all parts, summed."""
+        if self.version == FRESH and state.iteration > 0:
+            # A fit that goes on: parts are fresh, and shall not be.
+            self.version = FRESH + 1
         question = Question(asked, start, self.version, self.settling(state))
         found = self.persevere(state, lambda: self.ask_once(question))
         self.version += 1
@@ -104,8 +107,9 @@ class ClusterPass(SinglePass):
 
     def persevere(self, state: SolverState, attempt: Callable[[], Any]) -> Any:
         """Try until it succeeds: what is lost with a worker is built again from its rows."""
-        from distributed import KilledWorker, wait
         from distributed.client import FutureCancelledError
+
+        from distributed import KilledWorker, wait
 
         if not self.parts:
             self.distribute(len(state.dictionary))

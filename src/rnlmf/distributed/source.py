@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import dask
@@ -63,7 +64,7 @@ class DaskSource(RowSource):
 
     def pieces(self) -> list[slice]:
         edges = np.concatenate([[0], np.cumsum(self.array.chunks[0])]).tolist()
-        return [slice(a, b) for a, b in zip(edges, edges[1:], strict=False) if b > a]
+        return [slice(a, b) for a, b in pairwise(edges) if b > a]
 
     def read(self, rows: slice) -> Array:
         found: Array = np.asarray(self.array[rows].compute())

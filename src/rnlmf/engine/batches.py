@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -23,9 +24,7 @@ def some_rows(X: Rows, count: int, rng: np.random.RandomState) -> Array:
     return X[rows]
 
 
-def shuffled_batches(
-    X: Rows, size: int, rng: np.random.RandomState
-) -> Iterator[Array]:
+def shuffled_batches(X: Rows, size: int, rng: np.random.RandomState) -> Iterator[Array]:
     """All rows in batches of `size`, once; a last one of less than half the size is left out.
 
     Rows of a source are read in long runs: the order of runs is random, and rows are shuffled in a
@@ -67,4 +66,4 @@ def _from_source(X: RowSource, size: int, rng: np.random.RandomState) -> Iterato
 
 def _cut(piece: slice, rows: int) -> list[slice]:
     edges = [*range(piece.start, piece.stop, rows), piece.stop]
-    return [slice(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    return [slice(a, b) for a, b in pairwise(edges)]

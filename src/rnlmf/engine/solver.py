@@ -34,6 +34,7 @@ class StopReason(Enum):
     MAX_ITER = "max_iter"
     CALLBACK = "stopped by callback"
     DIVERGED = "objective not finite"
+    INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True)
@@ -205,20 +206,35 @@ class Solver(ABC):
         yield
 
 
-def run(solver: Solver, state: SolverState, callback: Callback | None = None) -> Fit:
-    """Iterate from `state` until there is a reason to stop; `callback` may give one by True."""
+def run(
+    solver: Solver,
+    state: SolverState,
+    callback: Callback | None = None,
+    keep: Callable[[SolverState], None] | None = None,
+) -> Fit:
+    """Iterate from `state` until there is a reason to stop; `callback` may give one by True.
+
+    So does Ctrl-C, once there is a first model. What has come out of every iteration goes to `keep`.
+    """
     reason = solver.terminate(state)
     with solver.running():
         while reason is None:
-            solver.step(state)
-            info = IterationInfo(
-                state.iteration,
-                solver.options.max_iter,
-                state.latest_objective,
-                state.dictionary_change,
-            )
-            stop = callback is not None and callback(info) is True
-            reason = solver.terminate(state) or (StopReason.CALLBACK if stop else None)
+            try:
+                solver.step(state)
+                if keep is not None:
+                    keep(state)
+                info = IterationInfo(
+                    state.iteration,
+                    solver.options.max_iter,
+                    state.latest_objective,
+                    state.dictionary_change,
+                )
+                stop = callback is not None and callback(info) is True
+                reason = solver.terminate(state) or (StopReason.CALLBACK if stop else None)
+            except KeyboardInterrupt:
+                if not state.objective:
+                    raise
+                reason = StopReason.INTERRUPTED
     return Fit(
         dictionary=state.best_dictionary,
         objective=state.objective,

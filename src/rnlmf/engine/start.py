@@ -52,7 +52,7 @@ def robust_bounds(X: Rows) -> Bounds:
         # A feature may have no value in these rows; a column of all does.
         empty = np.flatnonzero(np.isnan(some).all(axis=0))
         for j in empty:
-            known = known_values(X, j, len(some))
+            known = known_values(X, int(j), len(some))
             some[: len(known), j] = known
     quantile = np.nanquantile if has_missing(some) else np.quantile
     levels = sorted({0.5, *(level for pair in QUANTILES for level in pair[:2])})

@@ -67,8 +67,8 @@ class StreamState:
     delta: Array
     damping: float
     sums: Statistics
-    noise: NoiseSums = NoiseSums()
-    shares: ShareSums = ShareSums()
+    noise: NoiseSums = field(default_factory=NoiseSums)
+    shares: ShareSums = field(default_factory=ShareSums)
     corruption: Corruption | None = None
     batches: int = 0
     samples: int = 0

@@ -15,7 +15,6 @@ from rnlmf.engine.start import DataSummary
 from rnlmf.engine.stream import Stream, has_settled
 from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.fitting import defaults
-from rnlmf.fitting.defaults import Tuning
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.model import FittedModel
 from rnlmf.fitting.settings import LearnerSettings
@@ -244,20 +243,23 @@ class MiniBatchRNLMF(RNLMF):
         self
         """
         data = self._rows(X, mask, fitting=True)
-        vars(self).pop("_stream_state", None)
         rng = check_random_state(self.random_state)
         # The first batch is what all units come from: twice as large, and from anywhere.
         size = self._batch_size(data.shape)
         first = some_rows(data, 2 * size, rng)
         self._begin(first)
         converged, passes = False, 0
-        while not converged and passes < self.max_iter:
-            passes += 1
-            for batch in shuffled_batches(data, size, rng):
-                if self._absorb(batch) or has_settled(self._stream_state.recent, WINDOW, self.tol):
-                    converged = True
-                    break
-        self._publish()
+        try:
+            while not converged and passes < self.max_iter:
+                passes += 1
+                for batch in shuffled_batches(data, size, rng):
+                    if self._absorb(batch) or has_settled(self._stream_state.recent, WINDOW, self.tol):
+                        converged = True
+                        break
+        finally:
+            # Also after Ctrl-C: what there is can be used.
+            if self._stream_state.batches:
+                self._publish()
         report_fit(self, self._stream_state.recent, passes, converged)
         return self
 

@@ -17,10 +17,11 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rnlmf.conventions import check_samples, like, masked, report_fit
-from rnlmf.engine import Encoding, has_missing
+from rnlmf.engine import Encoding, StopReason, has_missing
 from rnlmf.engine.source import RowSource
 from rnlmf.estimators.large import by_block, in_memory, rows_of
 from rnlmf.estimators.uncertainty import remaining_error, scores_of
+from rnlmf.fitting.checkpoint import Checkpoint
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.settings import SOLVERS, LearnerSettings, SolverOptions, threads_of
 from rnlmf.kernels import KERNELS, Kernel
@@ -262,7 +263,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.callback = callback
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, *, mask=None, groups=None, times=None) -> Self:
+    def fit(
+        self, X, y=None, *, mask=None, groups=None, times=None, checkpoint=None, resume=False
+    ) -> Self:
         """Learn the dictionary from noisy samples (Algorithm 1), and the opinions on their cells.
 
         Parameters
@@ -277,15 +280,22 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Which sequence a row belongs to, where there are several one below the other.
         times : array-like of shape (n_samples,) or None
             When rows were measured, if not at even steps.
+        checkpoint : path or None
+            The state of the fit is written to this file every half minute
+            (:mod:`rnlmf.fitting.checkpoint`).
+        resume : bool
+            Go on from the `checkpoint` of a fit to the same data that was ended.
 
         Returns
         -------
         self
         """
-        self._fit(self._rows(X, mask, fitting=True), groups, times)
+        self._fit(self._rows(X, mask, fitting=True), groups, times, checkpoint, resume)
         return self
 
-    def _fit(self, X: Array, groups: Any, times: Any) -> Judgement | None:
+    def _fit(
+        self, X: Array, groups: Any, times: Any, checkpoint: Any = None, resume: bool = False
+    ) -> Judgement | None:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         parameters = self.get_params(deep=False)
         self._judge, judgement = None, None
@@ -298,12 +308,15 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         self._columns = None
         if scaled:
-            known = self._judge is not None
-            self._columns = self._judge.panel.columns if known else Columns.of(in_memory(X))
+            judge = self._judge
+            self._columns = Columns.of(in_memory(X)) if judge is None else judge.panel.columns
         data = self._scaled(X if judgement is None else judgement.repaired(X))
         learner = Learner(LearnerSettings.of(parameters))
-        choice = learner.choose(data, seed)
-        model, result = learner.learn(data, choice.tuning, seed, self.callback)
+        kept = None
+        if checkpoint is not None:
+            kept = Checkpoint(checkpoint, self.get_params(deep=False), data, resume=resume)
+        choice, seed = learner.begin(data, seed, kept)
+        model, result = learner.learn(data, choice.tuning, seed, self.callback, checkpoint=kept)
         neighbours = learner.neighbours(data, model, result, seed)
         self._model = model = replace(model, neighbours=neighbours)
 
@@ -319,6 +332,11 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.selection_, self.selection_confidence_ = choice.table, choice.confidence
         self.sequence_ = self._judge is not None and self._judge.ordered
         self.left_alone_ = {} if self._judge is None else self._judge.left_alone
+        if result.reason is StopReason.INTERRUPTED:
+            # What there is can be used; what would have come next is not run.
+            self.objective_, self.n_iter_ = np.array(result.objective), result.n_iter
+            self.converged_ = False
+            raise KeyboardInterrupt
         report_fit(self, result.objective, result.n_iter, result.converged)
         return judgement
 

@@ -14,6 +14,7 @@ from rnlmf.engine import (
     Samples,
     SinglePass,
     Solver,
+    StopReason,
     Units,
     has_missing,
 )
@@ -22,6 +23,7 @@ from rnlmf.engine.batches import some_rows
 from rnlmf.engine.source import Rows, RowSource
 from rnlmf.engine.start import DataSummary, distance_rows
 from rnlmf.fitting import defaults
+from rnlmf.fitting.checkpoint import Checkpoint
 from rnlmf.fitting.defaults import Tuning
 from rnlmf.fitting.large import large_solver
 from rnlmf.fitting.model import FittedModel
@@ -66,6 +68,7 @@ class Learner:
         *,
         summary: DataSummary | None = None,
         single_precision: bool = False,
+        checkpoint: Checkpoint | None = None,
     ) -> tuple[FittedModel, Fit]:
         """Algorithm 1.
 
@@ -83,6 +86,8 @@ class Learner:
             Of `X`, where it is known.
         single_precision : bool
             Whether float32 will do: it is almost twice as fast, and enough to compare parameters.
+        checkpoint : Checkpoint or None
+            Where the state is kept, and where to go on from.
         """
         settings, rng = self.settings, np.random.RandomState(seed)
         rows = distance_rows(len(X), rng)
@@ -96,7 +101,11 @@ class Learner:
         if single_precision:
             samples = samples.in_single_precision()
         solver = self.solver(samples, problem)
-        result = run_solver(solver, solver.init(atoms), callback)
+        if checkpoint is None:
+            result = run_solver(solver, solver.init(atoms), callback)
+        else:
+            first = checkpoint.state(solver, atoms)
+            result = run_solver(solver, first, callback, checkpoint.keep)
         model = FittedModel(
             units,
             problem.adapted_to(result.corruption),
@@ -142,6 +151,13 @@ class Learner:
             adaptive=settings.adaptive,
         )
 
+    def begin(self, X: Rows, seed: int, checkpoint: Checkpoint | None) -> tuple[Choice, int]:
+        """Choice and seed of a fit: those of the one that goes on, if it does."""
+        if checkpoint is None:
+            return self.choose(X, seed), seed
+        choice = Choice(checkpoint.tuning) if checkpoint.resumed else self.choose(X, seed)
+        return choice, checkpoint.begin(seed, choice.tuning)
+
     def choose(self, X: Rows, seed: int) -> Choice:
         """The parameters that are given, and by held-out entries those that are "auto"."""
         settings, kernel = self.settings, self.settings.kernel
@@ -185,6 +201,8 @@ class Learner:
     def reference(self, X: Rows, result: Fit) -> Neighbours | None:
         """Samples to ask for a second opinion, if one is wanted: as the fit has left them."""
         share = self.settings.neighbors
+        if result.reason is StopReason.INTERRUPTED:
+            return None
         if isinstance(share, str) and not (self.settings.adaptive or has_missing(X)):
             return None
         if share == 0.0:
@@ -255,6 +273,8 @@ class CandidateFits:
             summary=self.summary,
             single_precision=True,
         )
+        if result.reason is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
         n_threads = self.learner.settings.n_threads
         encoding = model.encode(self.scored.samples, with_codes=False, n_threads=n_threads)
         neighbours = self.learner.reference(self.samples, result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +66,7 @@ class ParquetSource(RowSource):
             metadata = _metadata(path)
             absent = set(self.names or ()) - set(metadata.schema.to_arrow_schema().names)
             if absent:
-                raise FileError(
-                    path, f"has no column {min(absent)!r}, which {self.paths[0].name} has."
-                )
+                raise FileError(path, f"has no column {min(absent)!r}, which {self.paths[0].name} has.")
             counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
             groups += [(path, i, rows) for i, rows in enumerate(counts) if rows > 0]
         return groups
@@ -102,7 +101,7 @@ class ParquetSource(RowSource):
     def pieces(self) -> list[slice]:
         """The row groups."""
         edges = self.starts.tolist()
-        return [slice(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+        return [slice(a, b) for a, b in pairwise(edges)]
 
 
 def _metadata(path: Path) -> Any:
