@@ -23,6 +23,7 @@ from typing import TypeVar
 import numpy as np
 
 from rnlmf.engine.arithmetic import PassModel, ThreadArithmetic
+from rnlmf.engine.array_api import device_in_use
 from rnlmf.engine.corruption import Corruption, NoiseSums, ShareSums
 from rnlmf.engine.dictionary import Statistics, direction, gradient_and_curvature, relative_change
 from rnlmf.engine.problem import Problem
@@ -124,7 +125,7 @@ class SinglePass(Solver):
             len(state.dictionary),
         )
         penalty, fused = self.problem.noise_penalty, self.options.fused
-        arithmetic = ThreadArithmetic(self.samples, penalty, d, rows, fused)
+        arithmetic = ThreadArithmetic(self.samples, penalty, d, rows, fused, device_in_use())
         self.shards = [
             Shard(self.samples[span], state.samples[span], arithmetic, rows) for span in spans(n)
         ]

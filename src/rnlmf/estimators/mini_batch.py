@@ -14,6 +14,7 @@ from rnlmf.engine.batches import shuffled_batches, some_rows
 from rnlmf.engine.start import DataSummary
 from rnlmf.engine.stream import Stream, has_settled
 from rnlmf.estimators.rnlmf import RNLMF
+from rnlmf.estimators.tensors import takes_tensors
 from rnlmf.fitting import defaults
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.model import FittedModel
@@ -199,6 +200,7 @@ class MiniBatchRNLMF(RNLMF):
         self.random_state = random_state
         self.callback = callback
 
+    @takes_tensors
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y=None, *, mask=None) -> Self:
         """Learn from one batch.
@@ -225,6 +227,7 @@ class MiniBatchRNLMF(RNLMF):
         self.n_iter_ = self.n_batches_
         return self
 
+    @takes_tensors
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, *, mask=None) -> Self:
         """Learn from batches of samples in random order, until the objective no longer falls.

@@ -20,6 +20,7 @@ from rnlmf.conventions import check_samples, like, masked, report_fit
 from rnlmf.engine import Encoding, StopReason, has_missing
 from rnlmf.engine.source import RowSource
 from rnlmf.estimators.large import by_block, in_memory, rows_of
+from rnlmf.estimators.tensors import takes_tensors
 from rnlmf.estimators.uncertainty import remaining_error, scores_of
 from rnlmf.fitting.checkpoint import Checkpoint
 from rnlmf.fitting.learner import Learner
@@ -262,6 +263,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.callback = callback
 
+    @takes_tensors
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self, X, y=None, *, mask=None, groups=None, times=None, checkpoint=None, resume=False
@@ -340,6 +342,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         report_fit(self, result.objective, result.n_iter, result.converged)
         return judgement
 
+    @takes_tensors
     @fit_context(prefer_skip_nested_validation=True)
     def fit_denoise(self, X, y=None, *, mask=None, groups=None, times=None):
         """Fit, and return the denoised training data ``X - E``, in the container of `X`."""
@@ -351,6 +354,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Fit, and return the codes of the training data."""
         return self.fit(X).transform(X)
 
+    @takes_tensors
     def transform(self, X, *, out=None):
         """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2).
 
@@ -361,6 +365,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return by_block(data, self._codes, self.n_components_, out)
         return self._codes(data)
 
+    @takes_tensors
     def denoise(self, X, *, mask=None, groups=None, times=None, out=None):
         """Samples without their noise, ``X - E`` (Algorithm 2).
 
@@ -375,6 +380,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return by_block(data, self._denoised, data.shape[1], out)
         return like(X, self._denoised(data, groups, times))
 
+    @takes_tensors
     def noise(self, X, *, mask=None):
         """Noise ``E`` of samples (Algorithm 2); zero where none was found, NaN where no value is."""
         data = self._check(X, mask)
@@ -388,6 +394,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         denoised = self._denoised(data) if self._judge is not None else self._removed(data, encoding)
         return codes, like(X, data - denoised), like(X, denoised)
 
+    @takes_tensors
     def residuals(self, X, *, mask=None):
         """What is not predicted of samples; NaN where no value is.
 
@@ -406,6 +413,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         residual[np.isnan(data)] = np.nan
         return like(X, residual)
 
+    @takes_tensors
     def corruption_scores(self, X, *, mask=None, groups=None, times=None):
         """The probability that an entry is wrong, from 0 to 1; NaN where no value is.
 
