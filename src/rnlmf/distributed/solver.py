@@ -107,9 +107,8 @@ class ClusterPass(SinglePass):
 
     def persevere(self, state: SolverState, attempt: Callable[[], Any]) -> Any:
         """Try until it succeeds: what is lost with a worker is built again from its rows."""
-        from distributed.client import FutureCancelledError
-
         from distributed import KilledWorker, wait
+        from distributed.client import FutureCancelledError
 
         if not self.parts:
             self.distribute(len(state.dictionary))

@@ -1,4 +1,4 @@
-"""The arithmetic of :mod:`rnlmf.engine.arithmetic` over the array API: PyTorch, CuPy, JAX, on any device.
+"""The arithmetic of :mod:`rnlmf.engine.arithmetic` over the array API: PyTorch, CuPy, JAX.
 
 The samples' state stays with the engine. The matrix products of a block, ``O(b d (m + d))`` work, are
 done on the device; ``O(b m)`` numbers go there and come back, and what is done to them one by one is
