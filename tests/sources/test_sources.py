@@ -7,13 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.datasets import make_blobs
 
-from rnlmf import RNLMF, MiniBatchRNLMF
+from rnlmf import RNLMF, MiniBatchRNLMF, RNLMFClustering
 from rnlmf.engine import source as engine_source
 from rnlmf.estimators import large as estimators_large
 from rnlmf.fitting import large
 from rnlmf.io import FileError
-from rnlmf.metrics import relative_rmse
+from rnlmf.metrics import clustering_error, relative_rmse
 from rnlmf.sources import row_source
 
 SETTINGS = {"opinions": "dictionary", "kernel_scale": 0.5, "noise_weight": "scale", "random_state": 0}
@@ -141,6 +142,16 @@ def test_mini_batches_come_from_files(store, curved):
     model = MiniBatchRNLMF(20, kernel_scale=0.5, noise_weight="scale", batch_size=200, random_state=0)
     X = store(noisy, "parquet")
     assert relative_rmse(clean, model.fit_denoise(X)) < 0.4 * relative_rmse(clean, noisy)
+
+
+def test_clusters_are_found_in_files(store):
+    X, y = make_blobs(400, n_features=12, centers=4, random_state=0)
+    file = store(X, "parquet")
+    model = RNLMFClustering(4, n_landmarks=50, random_state=0).fit(file)
+    assert clustering_error(y, model.labels_) < 0.05
+    assert clustering_error(y, model.predict(file)) < 0.05
+    with pytest.raises(ValueError, match="landmarks"):
+        RNLMFClustering(4, compare_with="samples").fit(file)
 
 
 def test_a_small_memory_map_is_an_array(tmp_path, curved):

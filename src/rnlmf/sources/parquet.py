@@ -104,6 +104,12 @@ class ParquetSource(RowSource):
         return [slice(a, b) for a, b in pairwise(edges)]
 
 
+def uncompressed_bytes(path: Path) -> int:
+    """Of all columns, once they are decompressed."""
+    metadata = _metadata(path)
+    return sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+
+
 def _metadata(path: Path) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
