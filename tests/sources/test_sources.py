@@ -138,10 +138,19 @@ def test_the_place_follows_the_size(monkeypatch):
 
 
 def test_mini_batches_come_from_files(store, curved):
+    """The order of rows is another; the error is about that of a fit in memory."""
     clean, noisy = (np.concatenate(10 * [X]) for X in curved)
-    model = MiniBatchRNLMF(20, kernel_scale=0.5, noise_weight="scale", batch_size=200, random_state=0)
-    X = store(noisy, "parquet")
-    assert relative_rmse(clean, model.fit_denoise(X)) < 0.4 * relative_rmse(clean, noisy)
+    errors = [
+        relative_rmse(
+            clean,
+            MiniBatchRNLMF(
+                40, kernel_scale=0.5, noise_weight="scale", batch_size=400, random_state=0
+            ).fit_denoise(X),
+        )
+        for X in (store(noisy, "parquet"), noisy)
+    ]
+    assert errors[0] == pytest.approx(errors[1], rel=0.15)
+    assert errors[0] < 0.5 * relative_rmse(clean, noisy)
 
 
 def test_clusters_are_found_in_files(store):

@@ -109,7 +109,7 @@ class Samples:
 
     def observed(self, rows: slice) -> Array:
         """Number of values that every sample has."""
-        n, m = rows.stop - rows.start, self.shape[1]
+        n, m = len(range(*rows.indices(self.shape[0]))), self.shape[1]
         return np.full(n, m) - (np.isnan(self.X[rows]).sum(axis=1) if self.missing else 0)
 
 
