@@ -45,10 +45,12 @@ class Shard:
         for rows in self.blocks:
             self.samples.load_filled(rows, self.state.Y[rows])
         self.state.rest()
+        self.state.let_go()
 
     def settle(self, model: Settling) -> None:
         """A state from the samples alone, by steps at a fixed dictionary."""
         model.settle(self.samples, self.state)
+        self.state.let_go()
 
     def made_anew(self, model: Settling) -> Shard:
         """The same samples with a state that is not kept."""
@@ -82,6 +84,7 @@ class Shard:
         for rows in self.blocks:
             fill_from_observed(self.state.Y[rows], np.isnan(self.samples.X[rows]), D)
         self.state.rest()
+        self.state.let_go()
 
     def noise_sums(self) -> NoiseSums:
         """Of the noise found so far."""
@@ -90,6 +93,7 @@ class Shard:
             total = total.plus(
                 self.arithmetic.here.noise_sums(self.samples.X[rows], self.state.Y[rows])
             )
+        self.state.let_go()
         return total
 
     def share_sums(self, size: float) -> ShareSums:
@@ -100,6 +104,7 @@ class Shard:
             X = self.samples.X[rows]
             self.counts[rows] = self.arithmetic.here.noise_counts(X, self.state.Y[rows], size)
             total = total.plus(ShareSums.of(self.counts[rows], self.samples.observed(rows)))
+        self.state.let_go()
         return total
 
     def scale_thresholds(self, corruption: Corruption) -> None:
