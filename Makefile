@@ -3,19 +3,38 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow browser bench bench-clustering compare reproduce docs lint format install clean
+.PHONY: help demo test test-slow coverage fuzz faults probes reliability browser bench bench-clustering compare reproduce docs lint format install clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-demo: $(VENV)/.demo ## Remove noise from digits and synthetic data; writes a picture and a report
+demo: $(VENV)/.demo ## Remove errors from a table, a motion and digits; writes a picture and two pages
 	$(BIN)/rnlmf demo
 
-test: $(VENV)/.dev ## Run the fast tests
-	$(BIN)/python -m pytest
+test: $(VENV)/.dev ## Run the fast tests, side by side, each with one thread
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 test-slow: $(VENV)/.dev ## Run the slow tests
 	$(BIN)/python -m pytest -m slow
+
+coverage: $(VENV)/.dev ## Line and branch coverage of src by the fast tests
+	$(BIN)/python -m pytest --cov=rnlmf --cov-branch --cov-report=term-missing:skip-covered
+
+SECONDS ?= 600
+fuzz: $(VENV)/.fuzz ## Fuzz every reader and model files, SECONDS (600) each; writes probes/results
+	$(BIN)/python -m probes.fuzz --seconds $(SECONDS)
+
+COUNT ?= 300
+faults: $(VENV)/.dev ## Kill, interrupt and starve commands while they write, COUNT (300) times
+	$(BIN)/python -m probes.faults --count $(COUNT)
+
+probes: $(VENV)/.dev ## Damage files, edit models, measure memory of large files
+	$(BIN)/python -m probes.damage
+	$(BIN)/python -m probes.models
+	$(BIN)/python -m probes.sizes
+
+reliability: $(VENV)/.dev ## Write docs/reliability.md from what the probes found
+	$(BIN)/python -m probes.page
 
 browser: $(VENV)/.dev ## Get a headless Chromium for the tests of the report, if there is none
 	@sh tests/report/get_browser.sh $(BIN)/python
@@ -37,10 +56,11 @@ reproduce: $(VENV)/.reproduce ## Every table and figure of the paper, quickly (h
 bench-clustering: $(VENV)/.bench ## Clustering errors beside the paper's, time and memory (hours)
 	$(BIN)/python -m benchmarks.clustering
 
-lint: $(VENV)/.dev ## Check style and types
+lint: $(VENV)/.dev ## Check style, types and docstrings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m numpydoc lint $$(find src -name '*.py')
 
 format: $(VENV)/.dev ## Format and mend what can be mended by machine
 	$(BIN)/ruff check --fix .
@@ -69,6 +89,10 @@ $(VENV)/.reproduce: pyproject.toml | $(BIN)/python
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+$(VENV)/.fuzz: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python

@@ -27,10 +27,11 @@ X_noisy = salt_and_pepper(X_test, fraction=1.0, density=0.25, random_state=0)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from rnlmf import RNLMFDenoiser
+from rnlmf import RNLMF, RNLMFDenoiser
 
 plain = KNeighborsClassifier().fit(X_train, y_train)
-cleaning = make_pipeline(RNLMFDenoiser(128, kernel_scale=1.0, random_state=0), KNeighborsClassifier())
+denoiser = RNLMFDenoiser(RNLMF(128, kernel_scale=1.0, random_state=0))
+cleaning = make_pipeline(denoiser, KNeighborsClassifier())
 cleaning.fit(X_train, y_train)
 
 scores = {

@@ -1,4 +1,7 @@
-"""Small problems in the engine's units, and finite differences."""
+"""Small problems in the engine's units, finite differences, and what a report holds."""
+
+import re
+import zlib
 
 import numpy as np
 
@@ -38,3 +41,11 @@ def table_of(n, m, seed=0, factors=2, noise=0.2):
     mixing = rng.normal(size=(factors, m))
     mixing /= np.linalg.norm(mixing, axis=0)
     return rng.normal(size=(n, factors)) @ mixing + noise * rng.normal(size=(n, m))
+
+
+def unpacked(page, name):
+    """What an element of a report holds, as the page's own script finds it."""
+    codes = re.search(rf'id="{name}">(.*?)</script>', page, re.S)[1]
+    bits = "".join(f"{ord(code) % 128:07b}" for code in codes)
+    content = bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits) - 7, 8))
+    return zlib.decompress(content).decode()

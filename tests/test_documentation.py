@@ -103,7 +103,10 @@ def test_samples_are_what_their_script_makes(tmp_path):
         assert (tmp_path / name).read_bytes() == (ROOT / "samples" / name).read_bytes()
 
 
-@pytest.mark.parametrize("model", [RNLMF(4), RNLMFClustering(2, estimator=RNLMF(4))])
+QUICK = RNLMF(4, noise_weight="scale", max_iter=5)
+
+
+@pytest.mark.parametrize("model", [QUICK, RNLMFClustering(2, estimator=QUICK)])
 def test_notebooks_show_parameters_and_results(model, curved):
     assert "n_components" in model._repr_html_()
     shown = model.fit(curved[1][:50])._repr_html_()

@@ -46,23 +46,29 @@ def row_shrink(M: Array, t: Array | float) -> Array:
     return shrunk.astype(M.dtype, copy=False)
 
 
-def shrink_singular_values(M: Array, t: float) -> tuple[Array, Array]:
-    """:func:`singular_value_threshold`, and the singular values that are left, largest first.
+def change_singular_values(M: Array, change: Callable[[Array], Array]) -> tuple[Array, Array]:
+    """`M` with its singular values changed, and those that are left, largest first.
 
-    For a tall matrix only the small Gram matrix is factorized: with ``M^T M = V S^2 V^T``,
-    ``Psi_t(M) = M V max(1 - t / S, 0) V^T``. Singular values below the square root of the rounding
-    unit, relative to the largest, are not resolved; a threshold should not be smaller.
+    For a tall matrix only the small Gram matrix is factorized: with ``M^T M = V S^2 V^T`` the result
+    is ``M V change(S) / S V^T``. Singular values below the square root of the rounding unit, relative
+    to the largest, are not resolved; `change` should make them zero.
     """
     if M.shape[0] < M.shape[1]:
-        transposed, values = shrink_singular_values(M.T, t)
+        transposed, values = change_singular_values(M.T, change)
         return transposed.T, values
     gram = (M.T @ M).astype(np.float64)
     squares, V = scipy.linalg.eigh(gram)
     values = np.sqrt(np.maximum(squares, 0.0))
-    kept = values > t
-    V, values = V[:, kept], values[kept]
-    thresholded: Array = M @ ((V * (1.0 - t / values)) @ V.T).astype(M.dtype)
-    return thresholded, values[::-1] - t
+    new = change(values)
+    kept = new > 0.0
+    V, values, new = V[:, kept], values[kept], new[kept]
+    changed: Array = M @ ((V * (new / values)) @ V.T).astype(M.dtype)
+    return changed, new[::-1]
+
+
+def shrink_singular_values(M: Array, t: float) -> tuple[Array, Array]:
+    """:func:`singular_value_threshold`, and the singular values that are left, largest first."""
+    return change_singular_values(M, lambda values: values - t)
 
 
 def singular_value_threshold(M: Array, t: float) -> Array:

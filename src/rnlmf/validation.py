@@ -24,6 +24,7 @@ __all__ = [
     "StrOptions",
     "fit_context",
     "thread_count",
+    "validate_parameters",
 ]
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -37,3 +38,8 @@ N_JOBS: list[Any] = [AT_LEAST_ONE, Interval(Integral, None, -1, closed="right"),
 def thread_count(n_jobs: int | None) -> int | None:
     """Threads that `n_jobs` asks for, negative numbers counting back from all cores; None stays so."""
     return None if n_jobs is None else int(effective_n_jobs(n_jobs))
+
+
+def validate_parameters(estimator: Any) -> None:
+    """Raise `InvalidParameterError` for a parameter that the estimator's constraints exclude."""
+    estimator._validate_params()

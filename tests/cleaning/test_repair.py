@@ -6,7 +6,7 @@ import pytest
 
 import rnlmf
 from rnlmf import RNLMF
-from rnlmf.cleaning.repair import FAST_SETTINGS, RepairOptions, new_model
+from rnlmf.cleaning.repair import FAST_SETTINGS, RepairOptions, new_model, usual_scale
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_options_reach_the_estimator(monkeypatch):
 
     class Later(RNLMF):
         def __init__(
-            self, feature_scale=None, sequence="auto", random_state=None, n_jobs=None, callback=None
+            self, feature_scale=None, sequence="auto", random_state=None, n_jobs=None, verbose=False
         ):
             given.update(feature_scale=feature_scale, sequence=sequence)
 
@@ -94,3 +94,13 @@ def test_a_model_is_applied_to_a_column_that_does_not_vary(tmp_path, frame, monk
     result = run("apply", "m.safetensors", "empty.csv", "-o", "empty-clean.csv")
     assert result.exit_code == 3
     assert "empty.csv: column 'q0' has no values, but the model m.safetensors needs" in result.stderr
+
+
+def test_curves_have_one_unit_and_columns_of_tables_their_own(rng):
+    bands = np.linspace(0.0, 1.0, 40)
+    curves = np.exp(-(((bands - rng.uniform(0.2, 0.8, (50, 1))) / 0.1) ** 2))
+    curves[rng.random(curves.shape) < 0.05] = np.nan
+    curves[7, 3] = 1e6
+    assert usual_scale(curves) is None
+    assert usual_scale(curves * 10.0 ** rng.uniform(-3, 3, 40)) is True
+    assert usual_scale(rng.normal(size=(50, 40))) is True

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers import unpacked
 from rnlmf.metrics import clustering_error
 
 
@@ -38,9 +39,7 @@ def test_the_report_of_a_scaled_table_is_in_its_units(run, groups):
     page = Path("r.html").read_text()
     left = re.search(r"the error left in the cleaned data is about ([\d.e-]+)%", page)
     assert float(left[1]) < 10
-    content = json.loads(
-        re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.S)[1]
-    )
+    content = json.loads(unpacked(page, "content"))
     atoms = np.array(content["charts"]["atoms"]["data"][0]["z"], dtype=float)
     # In standard deviations of the features: atoms lie among the samples.
     assert np.abs(atoms).max() < 5

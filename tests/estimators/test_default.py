@@ -56,7 +56,7 @@ def test_fit_denoise_is_fit_and_denoise(curved, waves, data):
     assert model.sequence_ == (data == "sequence")
     np.testing.assert_array_equal(together, model.denoise(noisy))
     np.testing.assert_array_equal(together, clone(model).fit(noisy).denoise(noisy))
-    np.testing.assert_array_equal(together, RNLMFDenoiser(**QUICK).fit_transform(noisy))
+    np.testing.assert_array_equal(together, RNLMFDenoiser(RNLMF(**QUICK)).fit_transform(noisy))
 
 
 def test_with_groups_and_times_too(waves):

@@ -9,8 +9,10 @@ from rnlmf import RNLMF, RNLMFOutlierDetector
 from rnlmf.estimators.uncertainty import scores_of
 from rnlmf.metrics import relative_rmse
 
+CHECKED = RNLMF(opinions="dictionary", feature_scale="robust", max_iter=40, random_state=0)
 
-@parametrize_with_checks([RNLMFOutlierDetector(RNLMF(random_state=0, max_iter=40))])
+
+@parametrize_with_checks([RNLMFOutlierDetector(CHECKED)])
 def test_outlier_detector_keeps_scikit_learns_conventions(estimator, check):
     check(estimator)
 

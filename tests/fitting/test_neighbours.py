@@ -75,12 +75,11 @@ def test_neighbours_are_not_heard_where_they_know_nothing(rng):
     assert RNLMF(40, **QUICK).fit(X).neighbors_ <= 0.25
 
 
-def test_codes_and_objective_are_the_models_own(trajectory):
+def test_codes_are_the_models_own(trajectory):
     noisy = corrupt_entries(trajectory, 0.1, random_state=0)
     heard = RNLMF(30, **QUICK, neighbors=1.0).fit(noisy)
     alone = RNLMF(30, **QUICK, neighbors=0.0).fit(noisy)
     np.testing.assert_array_equal(heard.transform(noisy), alone.transform(noisy))
-    assert heard.score(noisy) == alone.score(noisy)
 
 
 def test_rows_are_treated_one_by_one(trajectory):

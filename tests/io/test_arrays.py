@@ -159,7 +159,6 @@ def test_damage_is_said_in_one_line(tmp_path, suffix, rng):
     elif suffix == ".npz":
         np.savez_compressed(path, X=X)
     elif suffix == ".mat":
-        # Damage there can end the interpreter, inside of SciPy: only cut it off.
         scipy.io.savemat(path, {"X": X})
     elif suffix == ".parquet":
         pd.DataFrame(X[:, 0].astype(float)).rename(columns=str).to_parquet(path)
@@ -172,11 +171,11 @@ def test_damage_is_said_in_one_line(tmp_path, suffix, rng):
             pictures[0].save(path, save_all=True, append_images=pictures[1:])
     file = path / "1.png" if suffix == ".png" else path
     content = file.read_bytes()
-    for trial in range(60):
+    # Each of a .mat takes a process of its own.
+    for trial in range(8 if suffix == ".mat" else 60):
         damaged = bytearray(content[: rng.integers(1, len(content))] if trial % 2 else content)
-        if suffix != ".mat":
-            for place in rng.integers(0, len(damaged), 3):
-                damaged[place] = rng.integers(0, 256)
+        for place in rng.integers(0, len(damaged), 3):
+            damaged[place] = rng.integers(0, 256)
         file.write_bytes(damaged)
         with contextlib.suppress(FileError):
             io.read(path)

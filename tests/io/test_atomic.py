@@ -164,3 +164,88 @@ def test_a_full_disk_is_said_in_one_line(tmp_path):
     with pytest.raises(FileError, match=r"a\.txt: cannot be written: No space left"):
         fill()
     assert os.listdir(tmp_path) == []
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from rnlmf import io
+from rnlmf.io import atomic
+
+steps, folder = int(sys.argv[1]), Path(sys.argv[2])
+done = [0]
+
+
+def counted(function):
+    def call(*args, **kwargs):
+        if done[0] == steps:
+            os.kill(os.getpid(), signal.SIGKILL)
+        done[0] += 1
+        return function(*args, **kwargs)
+    return call
+
+
+for name in ("replace", "rename", "link", "mkdir"):
+    setattr(os, name, counted(getattr(os, name)))
+with io.outputs() as out:
+    out.path(folder / "a.txt").write_text("new")
+    frames = out.path(folder / "out")
+    frames.mkdir()
+    (frames / "1.png").write_text("new")
+    out.path(folder / "b.txt").write_text("new")
+print(done[0])
+"""
+
+
+def test_a_run_killed_at_any_step_is_finished_or_undone_by_the_next(tmp_path):
+    """Old and new are never mixed, once another run has written beside them."""
+    outcomes = set()
+    for steps in range(100):
+        folder = tmp_path / str(steps)
+        (folder / "out").mkdir(parents=True)
+        for old in ("a.txt", "out/1.png", "out/2.png", "b.txt"):
+            (folder / old).write_text("old")
+        child = subprocess.run(
+            [sys.executable, "-c", KILLED, str(steps), folder], capture_output=True, text=True
+        )
+        _write({folder / "another.txt": "x"})
+        names = ("a.txt", "out/1.png", "b.txt")
+        outcome = {(folder / name).read_text() for name in names}
+        assert len(outcome) == 1, f"killed at step {steps}: {outcome}"
+        assert (folder / "out/2.png").read_text() == "old"
+        assert sorted(os.listdir(folder)) == ["a.txt", "another.txt", "b.txt", "out"]
+        outcomes |= outcome
+        if child.returncode == 0:
+            break
+    assert child.returncode == 0
+    assert outcomes == {"old", "new"}
+
+
+def test_what_was_changed_after_a_kill_stays(tmp_path):
+    """A run that finishes another does not replace what somebody wrote since."""
+    (tmp_path / "a.txt").write_text("old")
+    (tmp_path / "b.txt").write_text("old")
+    script = KILLED.replace('frames = out.path(folder / "out")', "pass").replace(
+        'frames.mkdir()\n    (frames / "1.png").write_text("new")', "pass"
+    )
+    for steps in range(40):
+        subprocess.run([sys.executable, "-c", script, str(steps), tmp_path], capture_output=True)
+        if (tmp_path / "a.txt").read_text() == "new":
+            break
+    assert (tmp_path / "b.txt").read_text() == "old"
+    (tmp_path / "b.txt").unlink()
+    (tmp_path / "b.txt").write_text("mine")
+    _write({tmp_path / "another.txt": "x"})
+    assert (tmp_path / "b.txt").read_text() == "mine"
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "another.txt", "b.txt"]
+
+
+def test_a_request_to_end_waits_for_the_commit(tmp_path):
+    script = KILLED.replace("signal.SIGKILL", "signal.SIGTERM")
+    for steps in range(12, 20):
+        folder = tmp_path / str(steps)
+        folder.mkdir()
+        child = subprocess.run([sys.executable, "-c", script, str(steps), folder], capture_output=True)
+        names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
+        assert names in ([], ["a.txt", "b.txt", "out"])
+        assert child.returncode in (0, -signal.SIGTERM)

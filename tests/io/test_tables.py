@@ -243,3 +243,61 @@ def test_names_are_not_listed_once_for_every_column():
     table = Counted()
     table_dataset("wide.csv", TableFile(table, list(range(300))), [np.ones(1)] * 300, {})
     assert table.listed == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{1.5: 2, "b": 1}',
+        '{"a" 2}',
+        '{"a": 1 "b": 2}',
+        '{"a": 1,',
+        '{"\\ud800": 1}',
+        '{"a": "\\ud800"}',
+    ],
+)
+def test_lines_that_are_no_objects_are_refused(tmp_path, line):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": 1, "b": 3}\n' + line + "\n")
+    with pytest.raises(FileError, match="line 2 is not a JSON object"):
+        io.read(path)
+
+
+def test_a_workbook_without_cells_is_refused(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    chart = book.create_chartsheet("picture")
+    chart.add_chart(openpyxl.chart.BarChart())
+    book.active.append([1])
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(FileError, match="no sheet with cells"):
+        io.read(tmp_path / "t.xlsx", key="picture")
+    del book["Sheet"]
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(FileError, match="has no sheets"):
+        io.read(tmp_path / "t.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("first", "named"),
+    [
+        ("400.0,402.5,405.0,407.5,410.0,412.5,415.0,417.5", True),
+        ("0,1,2,3,4,5,6,7", True),
+        ("400,402.5,405", False),
+        ("0.1,0.2,0.3,0.4,0.5,0.4,0.3,0.2", False),
+        ("1,2,4,8,16,32,64,128", False),
+        ("0,1,2,3,,5,6,7", False),
+        ("a,1,2,3,4,5,6,7", True),
+    ],
+)
+def test_numbers_in_even_steps_are_names_as_in_spectra(tmp_path, first, named):
+    count = len(first.split(","))
+    rows = np.random.default_rng(0).normal(size=(5, count)).round(3)
+    lines = [first, *(",".join(map(str, row)) for row in rows)]
+    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
+    dataset = io.read(tmp_path / "in.csv")
+    assert (dataset.names == first.split(",")) == named
+    assert len(dataset.values) == (5 if named else 6)
+    pd.DataFrame(rows, columns=first.split(",")).to_excel(tmp_path / "in.xlsx", index=False)
+    if named:
+        assert len(io.read(tmp_path / "in.xlsx").values) == 5

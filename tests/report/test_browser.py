@@ -163,6 +163,18 @@ def test_features_can_be_chosen(look):
         assert len(titles) == 3
 
 
+def test_samples_can_be_chosen(look):
+    with look("table") as page:
+        alts = set()
+        for choice in range(3):
+            page.select_option("#sample", str(choice))
+            alts.add(page.get_attribute("#row", "aria-label"))
+            after = page.evaluate("document.getElementById('row').data[1].y")
+            assert len(after) == 12
+            assert None not in after
+        assert len(alts) == 3
+
+
 def test_the_table_before_after_and_removed(look):
     with look("table") as page:
         before = pixels(page, "#heat")

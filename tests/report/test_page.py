@@ -6,21 +6,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers import unpacked
 from rnlmf import RNLMF
+from rnlmf.io.dataset import are_curves
 from rnlmf.report import findings_of, in_words, write_report
 from rnlmf.report.content import PageContent
 from rnlmf.report.findings import percent
+from rnlmf.report.packing import packed
 from rnlmf.report.pictures import grey, signed
+from rnlmf.report.sections import cluster_marker
 
 MODEL = SimpleNamespace(converged_=True, n_iter_=7, objective_=[2.0, 1.0], components_=np.eye(3))
 MODEL.get_params = lambda: {"n_components": 3}
 
 
 def markup(path):
-    """The page without the code of the chart library."""
-    text = path.read_text()
-    longest = max(re.findall(r"<script>.*?</script>", text, re.S), key=len)
-    return text.replace(longest, "")
+    """The page without what it holds for its script."""
+    return re.sub(r'<script type="text/plain".*?</script>', "", path.read_text(), flags=re.S)
 
 
 @pytest.mark.parametrize("name", ["images", "colour", "table", "clusters"])
@@ -32,19 +34,33 @@ def test_nothing_is_loaded_from_elsewhere(reports, name):
 
 
 def test_content_is_valid_json_that_cannot_end_its_element(reports):
-    page = markup(reports / "table.html")
-    content = re.search(r'id="content">(.*?)</script>', page, re.S).group(1)
-    assert "<" not in content
-    charts = json.loads(content)["charts"]
-    assert {"series", "heat", "by-feature", "by-sample", "atoms", "map", "objective"} == set(charts)
+    page = (reports / "table.html").read_text()
+    assert page.count("<script") == page.count("</script>") == 3
+    charts = json.loads(unpacked(page, "content"))["charts"]
+    assert {"series", "row", "heat", "by-feature", "by-sample", "atoms", "map", "objective"} == set(
+        charts
+    )
 
 
-@pytest.mark.parametrize("n", [3, 100, 20_000])
+@pytest.mark.parametrize("length", [*range(9), 5000])
+def test_packed_text_comes_back_and_holds_nothing_that_a_browser_alters(rng, length):
+    text = "".join(map(chr, rng.integers(0, 0xD800, length)))
+    codes = packed(text)
+    assert not set(codes) & set("\0\r\n<")
+    assert unpacked(f'<script id="it">{codes}</script>', "it") == text
+
+
+@pytest.mark.parametrize("n", [3, 100, 5000, 20_000])
 def test_the_page_stays_small(tmp_path, rng, n):
     clean = rng.normal(size=(n, 30)).astype(np.float32)
-    noisy = clean + 5 * (rng.random(clean.shape) < 0.05)
-    write_report(tmp_path / "r.html", MODEL_OF_30, noisy, clean=clean)
-    assert len(markup(tmp_path / "r.html")) < 1_500_000
+    wrong = rng.random(clean.shape) < 0.05
+    noisy = clean + 5 * wrong
+    changes = [
+        (i, f"column {j}", f"{noisy[i, j]:.5f}", f"{clean[i, j]:.5f}", rng.random(), "repaired")
+        for i, j in np.argwhere(wrong).tolist()
+    ]
+    write_report(tmp_path / "r.html", MODEL_OF_30, noisy, clean=clean, changes=changes)
+    assert (tmp_path / "r.html").stat().st_size < 2_000_000
 
 
 MODEL_OF_30 = SimpleNamespace(**{**vars(MODEL), "components_": np.zeros((500, 30))})
@@ -56,7 +72,7 @@ def test_a_million_samples(tmp_path, rng):
     noisy = clean.copy()
     noisy[rng.integers(0, len(noisy), 1000), 3] += 9
     write_report(tmp_path / "r.html", MODEL_OF_30, noisy, clean=clean)
-    assert len(markup(tmp_path / "r.html")) < 1_500_000
+    assert (tmp_path / "r.html").stat().st_size < 2_000_000
 
 
 def test_large_images_are_made_smaller(tmp_path, rng):
@@ -130,6 +146,35 @@ def test_shown_samples_hold_the_worst_and_others(rng):
     assert shown.max() > 950
 
 
+def test_rows_of_spectra_are_curves_and_those_of_tables_are_not(tmp_path, rng):
+    bands = np.linspace(400.0, 700.0, 60)
+    spectra = np.exp(-(((bands - rng.uniform(450, 650, (40, 1))) / 40) ** 2))
+    assert are_curves(spectra)
+    assert not are_curves(spectra[:, rng.permutation(60)])
+    assert not are_curves(spectra[:, :8])
+    assert not are_curves(spectra * 10.0 ** rng.uniform(-3, 3, 60))
+    spoilt = spectra.copy()
+    spoilt[7, 20] = 9.0
+    model = SimpleNamespace(**{**vars(MODEL), "components_": spectra[:5]})
+    names = [f"{band:.1f}" for band in bands]
+    write_report(tmp_path / "r.html", model, spoilt, clean=spectra, feature_names=names)
+    page = (tmp_path / "r.html").read_text()
+    assert page.index('id="row"') < page.index('id="series"')
+    rows = json.loads(unpacked(page, "content"))["rows"]
+    assert rows["x"] == [float(name) for name in names]
+    assert rows["rows"][0]["repaired"] == [20]
+    np.testing.assert_allclose(rows["rows"][0]["before"], spoilt[7], rtol=1e-4)
+    np.testing.assert_allclose(rows["rows"][0]["after"], spectra[7], rtol=1e-4)
+
+
+@pytest.mark.parametrize("count", [3, 10, 14, 40])
+def test_no_two_clusters_look_alike(count):
+    markers = [cluster_marker(i, count) for i in range(count)]
+    assert len({tuple(marker.values()) for marker in markers}) == count
+    # Nor do their colours.
+    assert len({marker["color"] for marker in markers}) == count
+
+
 def test_pictures():
     assert grey(np.array([[0.0, 0.5], [1.0, np.nan]]), 0.0, 1.0).tolist() == [[0, 128], [255, 0]]
     image = signed(np.array([[1.0, -1.0], [0.0, 0.5]]), 1.0)
@@ -140,7 +185,7 @@ def test_pictures():
 
 
 def test_the_model_cleans_if_nothing_is_given(tmp_path, curved):
-    model = RNLMF(5, random_state=0, max_iter=5).fit(curved[1])
+    model = RNLMF(5, opinions="dictionary", random_state=0, max_iter=5).fit(curved[1])
     write_report(tmp_path / "r.html", model, curved[1])
     assert "200 samples of 12 features" in (tmp_path / "r.html").read_text()
 
@@ -161,10 +206,9 @@ def test_tags_in_names_are_text_in_the_charts(tmp_path, curved):
     model = RNLMF(5, kernel_scale=1.0, noise_weight="scale", random_state=0).fit(frame)
     write_report(tmp_path / "page.html", model, frame)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    content = re.search(r'<script type="application/json" id="content">(.*?)</script>', page, re.S)[1]
-    shown = json.dumps(
-        {**json.loads(content)["charts"], "series": json.loads(content)["series_labels"]}
-    )
+    content = json.loads(unpacked(page, "content"))
+    shown = json.dumps([content["charts"], *({**s, "alt": ""} for s in content["series"])])
+    shown += json.dumps([content["series_labels"], content["rows"]["x"]])
     assert "&lt;a href" in shown
     assert "<a href" not in shown
 

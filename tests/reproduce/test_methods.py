@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from rnlmf.metrics import relative_rmse
+from rnlmf.metrics import clustering_error, relative_rmse
 from rnlmf.reproduce import spec
 from rnlmf.reproduce.methods import METHODS
 from rnlmf.reproduce.paper import paper_values
@@ -12,7 +12,7 @@ SMALL = {"manifolds": 1, "samples": 80, "features": 25}
 
 
 @pytest.mark.parametrize("noise", ["entries", "columns"])
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.build])
 @pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.{ConvergenceWarning.__name__}")
 def test_every_method_removes_noise_for_some_weight_of_its_grid(name, noise):
     problem = PaperProblem("synthetic", noise, 0.1, magnitude=3.0, **SMALL)
@@ -27,13 +27,35 @@ def test_every_method_removes_noise_for_some_weight_of_its_grid(name, noise):
     assert min(errors) < 0.9 * relative_rmse(drawn.truth, drawn.noisy)
 
 
-@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.automatic])
+@pytest.mark.parametrize(
+    "name", [name for name, method in METHODS.items() if method.automatic and method.build]
+)
 @pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.{ConvergenceWarning.__name__}")
 def test_automatic_settings_need_no_parameter(name):
     problem = PaperProblem("synthetic", "entries", 0.1, magnitude=3.0, **SMALL)
     drawn = problem.load()
     denoised = METHODS[name].build(drawn.noisy, problem, 0).fit_denoise(drawn.noisy)
     assert np.isfinite(denoised).all()
+
+
+@pytest.mark.parametrize("noise", ["none", "random"])
+@pytest.mark.parametrize("name", spec.CLUSTERERS)
+@pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.{ConvergenceWarning.__name__}")
+def test_every_method_of_the_clustering_tables_clusters(name, noise):
+    """Three subspaces, with the settings that the choice begins with and with the automatic ones."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.random((40, 3)) @ rng.standard_normal((3, 60)) for _ in range(3)])
+    if noise != "none":
+        X = np.where(rng.random(X.shape) < 0.02, 5.0, X)
+    problem, method = PaperProblem("coil20", noise), METHODS[name]
+    assert method.clusters is not None
+    start = {key: choice.start for key, choice in method.cluster_grid(problem).items()}
+    if name == "RNLMF":
+        start["n_components"] = 30
+    y = np.repeat(range(3), 40)
+    for parameters in (start, {}):
+        labels = method.clusters(X, problem, 0, 3, **parameters).fit_predict(X)
+        assert clustering_error(y, labels) < 0.35
 
 
 def test_grids_have_what_the_paper_prints():

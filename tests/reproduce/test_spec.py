@@ -3,9 +3,10 @@ import pytest
 from rnlmf.reproduce import spec
 from rnlmf.reproduce.experiment import trials
 from rnlmf.reproduce.figures import FIGURES
+from rnlmf.reproduce.methods import METHODS
 from rnlmf.reproduce.problems import PaperProblem
 from rnlmf.reproduce.tasks import TASKS
-from rnlmf.reproduce.tracks import make_tracks
+from rnlmf.reproduce.tracks import make_tracks, runnable
 
 
 @pytest.mark.parametrize("experiment", spec.EXPERIMENTS.values(), ids=spec.EXPERIMENTS)
@@ -29,10 +30,18 @@ def test_slow_methods_get_fewer_seeds():
     assert trials("RNLMF", PaperProblem("coil20", "random"), spec.TABLE_4, "full", 3) == 3
 
 
-def test_methods_that_the_library_does_not_have_are_left_out():
+def test_methods_that_the_library_does_not_have_are_left_out(monkeypatch):
+    assert runnable("KSSC", spec.TABLE_5, "paper")
+    monkeypatch.delitem(METHODS, "KSSC")
+    assert not runnable("KSSC", spec.TABLE_5, "paper")
     for track in make_tracks(spec.EXPERIMENTS.values(), ["paper", "auto"], "full", None):
-        assert track.method not in ("KSSC", "GMC-LRSSC", "S0/l0-LRSSC", "EKSS")
+        assert track.method in METHODS
         assert track.experiment.task in TASKS
+
+
+def test_methods_that_only_cluster_do_not_denoise():
+    assert not runnable("EKSS", spec.TABLE_4, "paper")
+    assert runnable("EKSS", spec.TABLE_6, "auto")
 
 
 def test_quick_searches_the_weight_of_the_noise_only():

@@ -10,7 +10,7 @@ import narwhals as nw
 
 from rnlmf.cleaning.overview import ColumnChoice, look
 from rnlmf.cleaning.page import write_page
-from rnlmf.cleaning.repair import RepairOptions, repair_table
+from rnlmf.cleaning.repair import RepairOptions, repair_table, usual_scale
 from rnlmf.cleaning.table import CleanTable, clean_table
 from rnlmf.cleaning.words import in_sentences
 from rnlmf.io.frames import read_frame, write_frame
@@ -105,7 +105,7 @@ def clean(
     sequence : {"auto", "yes", "no"}
         Whether the rows follow one another in time; "auto" uses their order where it helps.
     fast : bool
-        Learn from some of the rows only.
+        Learn from some of the rows only, and hear the dictionary alone.
     random_state, n_jobs : int or None
         Of the estimator.
     **settings
@@ -136,6 +136,7 @@ def clean(
     overview = look(read_frame(frame), choice)
     names = overview.dataset.names
     options = RepairOptions(
+        scale=usual_scale(overview.working),
         sequence=overview.sequence,
         fast=fast,
         settings=settings,

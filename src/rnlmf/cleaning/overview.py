@@ -21,6 +21,7 @@ from rnlmf.cleaning.kinds import (
 )
 from rnlmf.io.dataset import MOTION, TABLE, Dataset, FileError
 from rnlmf.io.table_file import TableFile, Traits, sample_names
+from rnlmf.report.findings import count
 from rnlmf.typing import Array
 
 DATES = "dates"
@@ -199,7 +200,8 @@ def _seen(numbers: Numbers, kind: str, reason: str | None) -> Column:
     words = list(dict.fromkeys(numbers.traits.words.values()))
     if words:
         shown = ", ".join(repr(word) for word in words[:3])
-        remarks.append(f"{len(numbers.traits.words)} cells are no numbers: {shown}")
+        cells = count(len(numbers.traits.words), "cell is no number", "cells are no numbers")
+        remarks.append(f"{cells}: {shown}")
     if reason is None:
         heavy, stuck = heavy_tails(numbers), stuck_run(numbers)
         if heavy > HEAVY:

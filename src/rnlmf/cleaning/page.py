@@ -39,6 +39,11 @@ def overview_table(columns: list[Column]) -> tuple[list[str], list[list[str]]]:
     rows = []
     for column in columns:
         numbers = "" if column.low is None else f"{column.low:.6g} to {column.high:.6g}"
+        if column.low == column.high and column.low is not None:
+            numbers = f"{column.low:.6g}"
+        if column.kind == "code":
+            # Leading zeros are part of it.
+            numbers = ""
         missing = f"{column.missing:.1%}" if column.missing else ""
         what = "cleaned" if column.kept is None else f"left alone: {column.kept}"
         remarks = "; ".join((what, *column.remarks))

@@ -13,7 +13,7 @@ from rnlmf.cleaning.changes import Changes, cell_probability, changes_of, words
 from rnlmf.cleaning.overview import Column, Overview
 from rnlmf.cleaning.repair import Repaired, as_known
 from rnlmf.io.dataset import differing
-from rnlmf.report.findings import Findings, denoising_part, findings_of, percent
+from rnlmf.report.findings import Findings, about, denoising_part, findings_of
 from rnlmf.typing import Array
 
 FEW_ROWS = 30
@@ -112,7 +112,7 @@ class CleanTable:
         if findings.shape[0] < FEW_ROWS:
             doubts.append(f"there are only {findings.shape[0]} rows")
         if findings.remaining_error is not None and findings.remaining_error > MUCH_ERROR:
-            doubts.append(f"the error left is about {percent(findings.remaining_error)}")
+            doubts.append(f"the error left is {about(findings.remaining_error)}")
         if findings.confidence is not None and findings.confidence < LITTLE_CONFIDENCE:
             doubts.append("other parameters would do about as well")
         return doubts

@@ -338,10 +338,10 @@ def info(
 @command
 def demo(
     folder: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to put picture and report.")
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to put picture and pages.")
     ] = Path("rnlmf-demo"),
 ) -> None:
-    """Remove noise from digits and synthetic data; writes a picture and a report.
+    """Remove errors from a table, a motion and digits; writes a picture and two pages.
 
     [bold]Example[/bold]
 

@@ -22,7 +22,7 @@ from rnlmf.io.tables import write_labels
 from rnlmf.report.findings import count
 
 # Set by options of their own, or by the command itself.
-RESERVED = ("n_clusters", "estimator", "random_state", "n_jobs", "callback")
+RESERVED = ("n_clusters", "estimator", "random_state", "n_jobs", "verbose", "callback")
 PREFIX = "estimator__"
 LABEL_FORMATS = (".csv", ".tsv", ".parquet", ".npy")
 # Above this confidence the number of clusters can be trusted.

@@ -11,14 +11,6 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 BAD_FILE = 3
 PROMISES_LITTLE = 4
@@ -86,38 +78,6 @@ class Terminal:
         self.as_json = as_json
         # Standard output is for data.
         self.words_aside = words_aside
-
-    @contextmanager
-    def fit_progress(self) -> Iterator[Callable[[Any], None] | None]:
-        """A live bar on standard error; gives the callback that moves it."""
-        if self.quiet:
-            yield None
-            return
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[state]}"),
-            TimeElapsedColumn(),
-            TextColumn("at most"),
-            TimeRemainingColumn(),
-            TextColumn("left"),
-        )
-        with Progress(*columns, console=errors, transient=True) as progress:
-            # Parameters that are not given are chosen first, by fits that do not report.
-            task = progress.add_task("choosing parameters", total=None, state="")
-
-            def update(info: Any) -> None:
-                progress.update(
-                    task,
-                    description="fitting",
-                    completed=info.iteration,
-                    total=info.max_iter,
-                    state=f"{info.iteration}/{info.max_iter} iterations, "
-                    f"objective {info.objective:.6g}",
-                )
-
-            yield update
 
     @contextmanager
     def spinner(self, what: str) -> Iterator[None]:

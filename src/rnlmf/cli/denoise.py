@@ -35,7 +35,7 @@ from rnlmf.io.dataset import MOTION
 from rnlmf.report.findings import percent
 
 # Set by options of their own, or by the command itself.
-RESERVED = ("callback", "random_state", "n_jobs", "noise_penalty", "sequence")
+RESERVED = ("callback", "verbose", "random_state", "n_jobs", "noise_penalty", "sequence")
 
 
 def denoise_file(
@@ -91,19 +91,18 @@ def _fitted(
     writing.check(source)
     overview = seen(source, reading, choice, terminal)
     dataset = overview.dataset
-    with terminal.fit_progress() as callback:
-        options = RepairOptions(
-            noise=fitting.noise,
-            scale=fitting.scales(dataset),
-            sequence=overview.sequence,
-            fast=fitting.fast,
-            settings={**_usual(dataset), **chosen},
-            random_state=fitting.seed,
-            n_jobs=fitting.jobs,
-            callback=callback,
-            named=dataset.named,
-        )
-        return _cleaned(overview, lambda values: repair_table(values, dataset.names, options), writing)
+    options = RepairOptions(
+        noise=fitting.noise,
+        scale=fitting.scales(dataset),
+        sequence=overview.sequence,
+        fast=fitting.fast,
+        settings={**_usual(dataset), **chosen},
+        random_state=fitting.seed,
+        n_jobs=fitting.jobs,
+        verbose=not terminal.quiet,
+        named=dataset.named,
+    )
+    return _cleaned(overview, lambda values: repair_table(values, dataset.names, options), writing)
 
 
 def _usual(dataset: Dataset) -> dict[str, Any]:
@@ -121,7 +120,7 @@ def apply_model(
     terminal: Terminal,
 ) -> None:
     """Write a file without its noise, by a model that was fitted before."""
-    model = _loaded(model_file)
+    model = load(model_file)
     if not hasattr(model, "denoise"):
         raise FileError(
             model_file,
@@ -141,14 +140,6 @@ def apply_model(
     _write(table, writing, terminal)
     _answer(table, [*off, *in_sentences(table)], writing, terminal)
     _end(off, writing)
-
-
-def _loaded(model_file: Path) -> Any:
-    try:
-        return load(model_file)
-    except FileError as error:
-        remedy = "Save it again with rnlmf denoise --model."
-        raise FileError(model_file, f"{error.message} {remedy}") from error
 
 
 def off_the_model(table: CleanTable, model_file: Path, source: Path) -> list[str]:

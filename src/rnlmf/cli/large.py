@@ -12,8 +12,10 @@ from rnlmf import MiniBatchRNLMF, save
 from rnlmf.cli.console import Terminal
 from rnlmf.cli.fitting import fitting_errors
 from rnlmf.cli.settings import Fitting, Writing, parameters
+from rnlmf.engine import IterationInfo
 from rnlmf.estimators.large import by_block
 from rnlmf.io import outputs
+from rnlmf.progress import progress
 from rnlmf.sources.parquet import ParquetSource, uncompressed_bytes
 from rnlmf.typing import Array
 
@@ -41,7 +43,11 @@ def denoise_large(source: Path, fitting: Fitting, writing: Writing, terminal: Te
     n, m = rows.shape
     terminal.note(f"{source.name}: {n} rows of {m} columns with numbers, learned in batches")
     altered = 0
-    with fitting_errors(source), terminal.fit_progress() as callback, outputs() as files:
+    with fitting_errors(source), progress(not terminal.quiet) as report, outputs() as files:
+
+        def callback(info: IterationInfo) -> None:
+            report("fitting", min(info.iteration / info.max_iter, 1.0))
+
         settings: dict[str, Any] = {
             "noise_penalty": PENALTIES[fitting.noise],
             "feature_scale": None if fitting.scale is False else "robust",

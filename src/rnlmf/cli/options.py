@@ -144,7 +144,11 @@ Sequence = Annotated[
 ]
 Fast = Annotated[
     bool,
-    typer.Option("--fast", help="Learn from some of the rows only.", rich_help_panel=FITTING),
+    typer.Option(
+        "--fast",
+        help="Learn from some of the rows only, and hear the dictionary alone.",
+        rich_help_panel=FITTING,
+    ),
 ]
 Delimiter = Annotated[
     str | None,

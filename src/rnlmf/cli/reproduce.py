@@ -50,5 +50,5 @@ def reproduce(
             compute=compute,
         )
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+        raise typer.BadParameter(str(error), param_hint="NAMES, --mode or --methods") from error
     typer.echo(f"Results: {page}")

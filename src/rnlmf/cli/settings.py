@@ -107,8 +107,11 @@ class Fitting:
     fast: bool = False
 
     def scales(self, dataset: Dataset) -> bool | None:
-        """Whether features are brought to one scale: those of tables have units of their own."""
-        return True if self.scale is None and dataset.kind == "table" else self.scale
+        """Whether features are brought to one scale; None: as the estimator does by itself."""
+        from rnlmf.cleaning.repair import usual_scale
+
+        table = self.scale is None and dataset.kind == "table"
+        return usual_scale(dataset.values) if table else self.scale
 
 
 @dataclass(frozen=True)
@@ -183,7 +186,8 @@ def parameters(settings: tuple[str, ...], allowed: list[str]) -> dict[str, Any]:
         name, equals, value = setting.partition("=")
         if not equals or name not in allowed:
             raise typer.BadParameter(
-                f"{setting!r} is not NAME=VALUE with one of {', '.join(allowed)}.", param_hint="--set"
+                f"{setting!r} is no setting; pass NAME=VALUE with one of {', '.join(allowed)}.",
+                param_hint="--set",
             )
         try:
             chosen[name] = json.loads(value)

@@ -33,6 +33,11 @@ def row_chunks(n: int, rows: int) -> Iterator[slice]:
         yield slice(start, min(start + rows, n))
 
 
+def block_rows(bytes_of_a_row: int) -> int:
+    """Rows that are worked on together."""
+    return int(np.clip(BLOCK_BYTES // bytes_of_a_row, 1, MAX_BLOCK_ROWS))
+
+
 def gram(C: Array) -> Array:
     """``C^T C`` in double precision, without a copy of ``C`` in it."""
     G = np.zeros((C.shape[1], C.shape[1]))
@@ -89,8 +94,8 @@ def largest_of_rows(values: Array, count: int) -> tuple[Array, Array]:
 
 
 def strongest(
-    B: Array,
-    reference: Array,
+    B: Any,
+    reference: Any,
     count: int,
     *,
     same: bool = False,
@@ -103,8 +108,10 @@ def strongest(
 
     Parameters
     ----------
-    B : array of shape (n, d)
-    reference : array of shape (p, d)
+    B : array or sparse array of shape (n, d)
+        Rows ``b_i``.
+    reference : array or sparse array of shape (p, d)
+        Rows ``r_j``.
     count : int
         At most ``p``, or ``p - 1`` if `same`.
     same : bool
@@ -114,13 +121,14 @@ def strongest(
     n_threads : int or None
         None: as many as BLAS would use. Results do not depend on it.
     """
-    n, p = len(B), len(reference)
+    n, p = B.shape[0], reference.shape[0]
     columns = np.empty((n, count), dtype=np.int32)
     values = np.empty((n, count), dtype=B.dtype)
-    rows_of_a_block = int(np.clip(BLOCK_BYTES // (p * B.itemsize), 1, MAX_BLOCK_ROWS))
 
     def work(rows: slice) -> None:
         block = B[rows] @ reference.T
+        if scipy.sparse.issparse(block):
+            block = block.toarray()
         np.abs(block, out=block)
         if groups is not None:
             block[groups[rows, None] == groups] = -1.0
@@ -129,7 +137,7 @@ def strongest(
         columns[rows], values[rows] = largest_of_rows(block, count)
 
     with threads(n_threads or default_threads(), n) as run_map:
-        for _ in run_map(work, row_chunks(n, rows_of_a_block)):
+        for _ in run_map(work, row_chunks(n, block_rows(p * B.dtype.itemsize))):
             pass
     np.maximum(values, 0.0, out=values)
     offsets = np.arange(0, n * count + 1, count)
@@ -137,19 +145,31 @@ def strongest(
 
 
 def scale_rows(A: scipy.sparse.csr_array, by: str | None) -> scipy.sparse.csr_array:
-    """Rows divided by their largest entry (the paper), their sum (the authors' program) or nothing."""
+    """Rows divided by their largest entry (the paper), sum (the authors' program), length or nothing.
+
+    `by` is "max", "sum", "l2" or None.
+    """
     if by is None:
         return A.astype(np.float64)
-    size = A.max(axis=1).toarray().ravel() if by == "max" else np.asarray(A.sum(axis=1)).ravel()
+    if by == "max":
+        size = A.max(axis=1).toarray().ravel()
+    else:
+        size = np.asarray((A if by == "sum" else A.power(2)).sum(axis=1)).ravel()
+        size = size if by == "sum" else np.sqrt(size)
     size = np.where(size > 0.0, size, 1.0)
     scaled = A.astype(np.float64)
     scaled.data /= np.repeat(size, np.diff(A.indptr))
     return scaled
 
 
-def symmetrize(A: scipy.sparse.csr_array, *, diagonal: bool = False) -> scipy.sparse.csr_array:
-    """``(A + A^T) / 2`` without explicit zeros and, unless wanted, without its diagonal."""
-    W = scipy.sparse.csr_array((A + A.T) * 0.5)
+def symmetrize(
+    A: scipy.sparse.csr_array, *, diagonal: bool = False, rule: str = "average"
+) -> scipy.sparse.csr_array:
+    """``(A + A^T) / 2`` without explicit zeros and, unless wanted, without its diagonal.
+
+    With the rule "union" the larger of the two.
+    """
+    W = scipy.sparse.csr_array((A + A.T) * 0.5 if rule == "average" else A.maximum(A.T))
     if not diagonal:
         W.setdiag(0.0)
     W.eliminate_zeros()
@@ -181,6 +201,7 @@ def neighbour_graph(
     rows : array of shape (n, d) or None
         What takes the place of ``b_i``; `B` if None.
     n_threads : int or None
+        None: as many as BLAS would use.
     """
     A = strongest(
         B if rows is None else rows, B, min(n_neighbors, len(B) - 1), same=True, n_threads=n_threads

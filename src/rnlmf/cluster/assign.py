@@ -104,6 +104,7 @@ def assign(vectors: Array, method: str, n_init: int, rng: np.random.RandomState)
     n_init : int
         Starts of k-means.
     rng : RandomState
+        For the starts.
 
     Returns
     -------
@@ -170,12 +171,15 @@ def cut(
     vectors : array of shape (n, p_max)
         More eigenvectors than clusters, if small parts are to be joined.
     n_clusters : int
+        How many are wanted.
     table : callable
         From labels and their number to the (p, p) sums of affinities between parts.
-    method, n_init, rng
+    method, n_init
         See :func:`assign`.
     min_relative_size : float
         0: take the clusters as they are.
+    rng : RandomState
+        For :func:`assign`.
     """
     n, most = vectors.shape
     least = min_relative_size * n / n_clusters

@@ -14,9 +14,10 @@ from sklearn.utils import check_random_state
 from rnlmf.cluster.affinity import row_chunks, unit_rows
 from rnlmf.cluster.assign import cut
 from rnlmf.cluster.graphs import Comparison, Graph, landmark_graph, sample_graph
-from rnlmf.cluster.labels import EXTRA_VECTORS, LABEL_CONSTRAINTS, canonical_order, check_n_clusters
+from rnlmf.cluster.labels import EXTRA_VECTORS, LABEL_CONSTRAINTS, check_n_clusters
 from rnlmf.cluster.landmarks import choose_landmarks
 from rnlmf.conventions import check_samples, like
+from rnlmf.engine.batches import canonical_order
 from rnlmf.estimators.large import rows_of
 from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.fitting.settings import threads_of

@@ -12,9 +12,10 @@ import scipy.sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from rnlmf.cluster.affinity import connect, row_chunks
+from rnlmf.cluster.affinity import connect
 from rnlmf.cluster.assign import assign, by_size, eigengap
 from rnlmf.cluster.spectral import Embedding, spectral_embedding
+from rnlmf.engine.batches import canonical_order
 from rnlmf.typing import Array
 from rnlmf.validation import Interval, StrOptions
 
@@ -50,19 +51,6 @@ def check_n_clusters(n_clusters: int | None, n_samples: int) -> None:
         )
 
 
-def canonical_order(X: Array) -> Array:
-    """An order of the samples that depends on their values alone, not on their places.
-
-    Whatever is drawn at random by place is, in this order, drawn by sample: results then do not depend
-    on the order in which samples are given.
-    """
-    direction = np.random.RandomState(0).standard_normal(X.shape[1])
-    keys = np.empty(len(X))
-    for rows in row_chunks(len(X), CHUNK_ROWS):
-        keys[rows] = np.nansum(X[rows] * direction, axis=1)
-    return np.argsort(keys, kind="stable")
-
-
 def spectrum(
     W: scipy.sparse.csr_array,
     features: Array,
@@ -76,11 +64,13 @@ def spectrum(
     Parameters
     ----------
     W : sparse array of shape (n, n)
+        The graph.
     features : array of shape (n, d)
         What decides, by their cosines, which parts are linked.
     n_clusters : int or None
         None: by the eigengap, at most 50.
     rng : RandomState
+        For the start of the eigenvectors.
     extra : bool
         Whether vectors beyond those of the clusters are wanted, for :func:`rnlmf.cluster.assign.cut`.
     """

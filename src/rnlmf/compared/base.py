@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import BaseEstimator
 
+from rnlmf.cluster.labels import SpectralClusters, check_n_clusters
 from rnlmf.conventions import check_samples, like, report_fit
 from rnlmf.typing import Array
 from rnlmf.validation import fit_context
@@ -16,6 +18,8 @@ from rnlmf.validation import fit_context
 BALANCE = 5.0
 BALANCE_EVERY = 10
 BALANCE_UNTIL = 300
+# Memory above which a method of n x n matrices is refused.
+MOST_BYTES = 1 << 33
 
 
 class Denoiser(BaseEstimator):
@@ -64,6 +68,56 @@ class Denoiser(BaseEstimator):
         return last
 
 
+class SubspaceClusterer(SpectralClusters, BaseEstimator):
+    """Base class: a fit that represents samples by each other, for their graph, and no model of noise.
+
+    A subclass's ``_represent`` gets the samples in double precision, sets what it leaves behind, and
+    returns the objective of every iteration and whether it converged; ``_graph`` then makes the graph.
+    """
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Represent samples by each other, and cluster them if a number of clusters is given.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            Fitted.
+        """
+        samples = check_samples(self, X, fitting=True)
+        check_n_clusters(self.n_clusters, len(samples))
+        objective, converged = self._represent(samples.astype(np.float64))
+        if self.n_clusters is not None:
+            self._set_labels(self._graph(), samples)
+        report_fit(self, objective, len(objective), converged)
+        return self
+
+    def _represent(self, X: Array) -> tuple[list[float], bool]:
+        raise NotImplementedError
+
+    def _graph(self) -> scipy.sparse.csr_array:
+        raise NotImplementedError
+
+
+def check_memory(n_samples: int, n_matrices: int) -> None:
+    """Refuse data whose n x n matrices of doubles would take more than 8 GiB."""
+    needed = 8 * n_samples**2 * n_matrices
+    if needed > MOST_BYTES:
+        raise ValueError(
+            f"{n_samples} samples need about {needed / 2**30:.0f} GiB for matrices of "
+            f"{n_samples} x {n_samples}, more than {MOST_BYTES / 2**30:.0f} GiB: take fewer samples, "
+            "or RNLMFClustering, SparseSubspaceClusteringOMP or ElasticNetSubspaceClustering, whose "
+            "memory grows with the number of samples only."
+        )
+
+
 def in_mean_singular_values(X: Array) -> tuple[Array, float]:
     """The data over their mean singular value, in double precision, and that value.
 
@@ -105,11 +159,13 @@ def minimise_rows(
     Parameters
     ----------
     step : callable
+        See above.
     Z : array of shape (n_samples, n_variables)
         Start.
     tol : float
         A row ends when a step changes no entry by more than this.
     max_iter : int
+        Most steps.
     accelerated : bool
         Whether the steps are proximal gradient steps, to which momentum can be added.
 

@@ -9,7 +9,7 @@ import scipy.linalg
 
 from rnlmf.cluster.affinity import neighbour_graph, unit_rows
 from rnlmf.cluster.labels import LABEL_CONSTRAINTS, SpectralClusters, check_n_clusters
-from rnlmf.compared.base import Denoiser, balanced, in_mean_singular_values
+from rnlmf.compared.base import Denoiser, balanced, check_memory, in_mean_singular_values
 from rnlmf.penalties import NOISE_PENALTIES, Penalty, shrink_singular_values
 from rnlmf.typing import Array
 from rnlmf.validation import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, POSITIVE, StrOptions
@@ -20,6 +20,8 @@ RELATIVE_THRESHOLD = 0.05
 RELATIVE_CODE_WEIGHT = 0.05
 # First penalty parameter, from which it is balanced.
 FIRST_PENALTY = 4.0
+# Matrices of n x n that are in memory at the same time in "admm".
+MATRICES = 2
 # Singular values of the representation, over the largest, that take part in affinities.
 LEAST_SINGULAR_VALUE = 1e-4
 # Alternations between the two factors of a component before the next one.
@@ -202,6 +204,7 @@ class LowRankSubspaceClustering(SpectralClusters, Denoiser):
 
     def _alternate(self, X: Array, scale: float, penalty: Penalty) -> tuple[Array, list[float], bool]:
         """Two-block alternating directions: ``J`` and ``E``, then ``W``, with ``Z = W left^T``."""
+        check_memory(len(X), MATRICES)
         left, values, right = scipy.linalg.svd(X, full_matrices=False)
         kept = values > max(X.shape) * np.finfo(float).eps * values[0]
         left, values, right = left[:, kept], values[kept], right[kept]

@@ -18,6 +18,7 @@ from rnlmf.compared.dictionary_losses import (
     proximal_codes,
 )
 from rnlmf.conventions import check_samples, like
+from rnlmf.engine.batches import canonical_order
 from rnlmf.penalties import NOISE_PENALTIES, row_norms
 from rnlmf.typing import Array
 from rnlmf.validation import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, POSITIVE, StrOptions
@@ -248,7 +249,7 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _first_dictionary(self, X: Array, n_atoms: int) -> Array:
         rng = check_random_state(self.random_state)
-        D = X[rng.choice(len(X), n_atoms, replace=False)]
+        D = X[canonical_order(X)[rng.choice(len(X), n_atoms, replace=False)]]
         # A sample of zeros is no atom.
         D = np.where(row_norms(D) > 0.0, D, rng.standard_normal(D.shape))
         return project(D / row_norms(D))

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from sklearn.utils import check_random_state
 
-from rnlmf.compared.base import Denoiser
-from rnlmf.kernels import RBF, mean_distance
+from rnlmf.compared.base import Denoiser, check_memory
+from rnlmf.compared.spectral_functions import SchattenNorm, remove_noise
+from rnlmf.kernels import mean_distance
 from rnlmf.penalties import NOISE_PENALTIES, Penalty
 from rnlmf.typing import Array
 from rnlmf.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 
-# Added to the eigenvalues of the kernel matrix, so that their powers have a derivative at zero.
-EIGENVALUE_SHIFT = 1e-5
 # More samples than this, and solver="auto" is the randomised one.
 FULL_SAMPLES = 2000
-# How far the first step may move an entry, in units of sigma; factors for the next steps.
-FIRST_STEP = 10.0
-STEP_GROWTH = 1.5
-STEP_CUT = 0.4
-# Part of the expected decrease that a step must bring, or it is taken back.
-SUFFICIENT_DECREASE = 1e-4
-SMALLEST_STEP = 1e-12
+# Matrices of n x n that are in memory at the same time.
+MATRICES = 4
 
 
 class RobustKernelPCA(Denoiser):
@@ -136,6 +128,7 @@ class RobustKernelPCA(Denoiser):
         self.random_state = random_state
 
     def _split(self, X: Array) -> tuple[list[float], bool]:
+        check_memory(len(X), MATRICES)
         self.sigma_ = self.kernel_scale * mean_distance(X) or 1.0
         data = X.astype(np.float64) / self.sigma_
         penalty: Penalty = NOISE_PENALTIES[self.noise_penalty]()
@@ -144,38 +137,12 @@ class RobustKernelPCA(Denoiser):
         schatten = SchattenNorm(self.exponent / 2.0, self._sketch(len(X), X.shape[1]))
         start = self._start("_last", X.shape)
         E = np.zeros_like(data) if start is None else start[0] / self.sigma_
-        E, objective, converged = self._descend(data, E, schatten, penalty, weight)
+        E, objective, converged = remove_noise(
+            data, E, schatten, penalty, weight, tol=self.tol, max_iter=self.max_iter
+        )
         self._last = (E * self.sigma_,) if self.warm_start else None
         self.noise_ = (E * self.sigma_).astype(X.dtype)
         return objective, converged
-
-    def _descend(
-        self, X: Array, E: Array, schatten: SchattenNorm, penalty: Penalty, weight: float
-    ) -> tuple[Array, list[float], bool]:
-        smooth, gradient = schatten.value_and_gradient(X - E)
-        value = smooth + weight * penalty.value(E)
-        size = float(np.linalg.norm(X)) or 1.0
-        step = FIRST_STEP / max(float(np.abs(gradient).max()), np.finfo(float).tiny)
-        objective: list[float] = []
-        for _ in range(self.max_iter):
-            while True:
-                # The derivative with respect to E is minus that with respect to X - E.
-                new = penalty.prox(E + step * gradient, step * weight)
-                change = float(np.linalg.norm(new - E))
-                new_smooth, new_gradient = schatten.value_and_gradient(X - new)
-                new_value = new_smooth + weight * penalty.value(new)
-                if new_value <= value - SUFFICIENT_DECREASE * change**2 / (2.0 * step):
-                    break
-                step *= STEP_CUT
-                if change <= SMALLEST_STEP * size:
-                    objective.append(value)
-                    return E, objective, True
-            E, value, gradient = new, new_value, new_gradient
-            objective.append(value)
-            step *= STEP_GROWTH
-            if change <= self.tol * size:
-                return E, objective, True
-        return E, objective, False
 
     def _sketch(self, n: int, m: int) -> Array | None:
         """Random combinations for the randomised solver, the same in all iterations."""
@@ -185,31 +152,3 @@ class RobustKernelPCA(Denoiser):
         rng = check_random_state(self.random_state)
         sketch: Array = rng.standard_normal((n, size))
         return sketch
-
-
-@dataclass(frozen=True)
-class SchattenNorm:
-    """``Tr (K(Z) + shift)^power`` of the Gaussian kernel, in units of its ``sigma``."""
-
-    power: float
-    sketch: Array | None = None
-
-    def value_and_gradient(self, Z: Array) -> tuple[float, Array]:
-        """Value, and its derivative with respect to ``Z``; with a sketch, of the projected matrix."""
-        K = RBF()(Z, Z)
-        K = 0.5 * (K + K.T)
-        if self.sketch is None:
-            values, vectors = scipy.linalg.eigh(K)
-        else:
-            basis, _ = scipy.linalg.qr(K @ self.sketch, mode="economic")
-            basis, _ = scipy.linalg.qr(K @ basis, mode="economic")
-            values, vectors = scipy.linalg.eigh(basis.T @ (K @ basis))
-            vectors = basis @ vectors
-        # Rounding makes small eigenvalues negative.
-        shifted = np.maximum(values, 0.0) + EIGENVALUE_SHIFT
-        dropped = len(Z) - len(values)
-        value = float(np.sum(shifted**self.power)) + dropped * EIGENVALUE_SHIFT**self.power
-        # d Tr f(K) = <f'(K), dK>, and dK_ij = -K_ij (z_i - z_j).(dz_i - dz_j).
-        T = ((vectors * (self.power * shifted ** (self.power - 1.0))) @ vectors.T) * K
-        gradient: Array = 2.0 * (T @ Z - T.sum(axis=1, keepdims=True) * Z)
-        return value, gradient

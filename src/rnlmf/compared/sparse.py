@@ -11,7 +11,8 @@ import scipy.sparse
 
 from rnlmf.cluster.affinity import representation_graph
 from rnlmf.cluster.labels import LABEL_CONSTRAINTS, SpectralClusters, check_n_clusters
-from rnlmf.compared.base import Denoiser, balanced
+from rnlmf.compared.active_set import largest_products, represent_sparsely
+from rnlmf.compared.base import Denoiser, balanced, check_memory
 from rnlmf.penalties import NOISE_PENALTIES, Penalty, soft_threshold
 from rnlmf.typing import Array
 from rnlmf.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
@@ -20,6 +21,8 @@ from rnlmf.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, Interval, Str
 # coefficients, with data of unit mean squared singular value: fastest on small and middling problems.
 FIRST_PENALTY = 10.0
 STIFFNESS = 10.0
+# Matrices of n x n that are in memory at the same time.
+MATRICES = 8
 
 
 class SparseSubspaceClustering(SpectralClusters, Denoiser):
@@ -30,8 +33,10 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
         |C|_1 + lambda_E R(E) + lambda_fit |X - C X - E|^2 / 2
 
     as in [1]_, by alternating directions. With the singular vectors of ``X`` at hand an iteration
-    costs ``O(n^2 min(n, m))`` and there is no n x n inverse. The largest coefficients of every sample,
-    over the largest of all, are the affinities of a graph that spectral clustering cuts.
+    costs ``O(n^2 min(n, m))`` and there is no n x n inverse. Without noise and constraint the samples
+    are independent of each other, and the problem is solved by active sets, which needs no n x n
+    matrix. The largest coefficients of every sample, over the largest of all, are the affinities of a
+    graph that spectral clustering cuts.
 
     Parameters
     ----------
@@ -48,12 +53,14 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
     affine : bool
         Whether the rows of ``C`` must sum to one, for affine subspaces.
     max_iter : int
-        Most iterations.
+        Most iterations; of active sets, rounds of changes.
     tol : float
-        The fit stops when the two copies of ``C`` differ, and an iteration changes ``C``, by less
-        in every entry; the same for row sums, and for the noise in units of the largest entry of `X`.
+        Active sets are exact. Else the fit stops when the two copies of ``C`` differ, and an
+        iteration changes ``C``, by less in every entry; the same for row sums, and for the noise in
+        units of the largest entry of `X`.
     warm_start : bool
         Start from the last solution if the data have the same shape: faster along a path of weights.
+        Active sets have no need of it.
     affinity_mass : float
         The share of a sample's coefficients, by absolute sum and largest first, that makes affinities.
         The authors of [1]_ take 1 for faces and 0.7 for motion.
@@ -152,9 +159,16 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
         penalty = None if self.noise_penalty is None else NOISE_PENALTIES[self.noise_penalty]()
         fit_weight, noise_weight = self._weights(data)
         self.fit_weight_, self.noise_weight_ = fit_weight / scale**2, noise_weight / scale
-        C, E, objective, converged = self._alternate(data, penalty, fit_weight, noise_weight)
-        self.representation_ = scipy.sparse.csr_array(C)
-        noise = data - C @ data if penalty is None else E
+        E = np.zeros_like(data)
+        if penalty is None and not self.affine:
+            self.representation_, objective, converged = represent_sparsely(
+                data, np.full(len(X), fit_weight), max_iter=self.max_iter
+            )
+        else:
+            check_memory(len(X), MATRICES)
+            C, E, objective, converged = self._alternate(data, penalty, fit_weight, noise_weight)
+            self.representation_ = scipy.sparse.csr_array(C)
+        noise = data - self.representation_ @ data if penalty is None else E
         self.noise_ = (noise * scale).astype(X.dtype)
         if self.n_clusters is not None:
             graph = representation_graph(self.representation_, mass=self.affinity_mass)
@@ -163,9 +177,7 @@ class SparseSubspaceClustering(SpectralClusters, Denoiser):
 
     def _weights(self, X: Array) -> tuple[float, float]:
         """The weights of the model, from those relative to the smallest of use."""
-        gram = np.abs(X @ X.T)
-        np.fill_diagonal(gram, 0.0)
-        fit_scale = float(gram.max(axis=1).min()) or 1.0
+        fit_scale = float(largest_products(X).min()) or 1.0
         norms = np.abs(X).sum(axis=1) if self.noise_penalty == "l1" else np.linalg.norm(X, axis=1)
         # max over j != i is the largest norm, but for the largest itself the second: the minimum.
         noise_scale = float(np.sort(norms)[-2]) or 1.0

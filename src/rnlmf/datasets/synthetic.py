@@ -33,6 +33,7 @@ def make_polynomial_manifolds(
     n_latent, degree : int
         Dimension of ``z``, and largest order of its monomials (19 of them by default).
     random_state : int, RandomState or None
+        For maps and samples.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Batches of samples in random order, from memory or from a source."""
+"""Orders of samples, and batches in random order, from memory or from a source."""
 
 from __future__ import annotations
 
@@ -14,6 +14,22 @@ from rnlmf.typing import Array
 BUFFER_BYTES = 64 << 20
 # Pieces of a source are cut into runs of at most so many rows, so that a buffer has many of them.
 RUN_BYTES = 1 << 20
+# Rows that are looked at together.
+CHUNK_ROWS = 8192
+
+
+def canonical_order(X: Array) -> Array:
+    """An order of the samples that depends on their values alone, not on their places.
+
+    Whatever is drawn at random by place is, in this order, drawn by sample: results then do not depend
+    on the order in which samples are given.
+    """
+    direction = np.random.RandomState(0).standard_normal(X.shape[1])
+    keys = np.empty(len(X))
+    for first in range(0, len(X), CHUNK_ROWS):
+        rows = slice(first, first + CHUNK_ROWS)
+        keys[rows] = np.nansum(X[rows] * direction, axis=1)
+    return np.argsort(keys, kind="stable")
 
 
 def some_rows(X: Rows, count: int, rng: np.random.RandomState) -> Array:

@@ -23,9 +23,11 @@ class Shard:
     Parameters
     ----------
     samples : Samples
+        As they were given.
     state : SampleState
         Changed in place.
     arithmetic : ThreadArithmetic
+        What works on a block.
     rows : int
         Samples of a block, at most.
     """

@@ -38,12 +38,13 @@ class StopReason(Enum):
 
 
 @dataclass(frozen=True)
-class Options:
+class Options:  # numpydoc ignore=PR02
     """How to iterate.
 
     Parameters
     ----------
     max_iter : int
+        Most iterations.
     tol : float
         Relative change of objective and dictionary per iteration at which it has converged.
     momentum : float
@@ -53,6 +54,7 @@ class Options:
     dictionary_step : {"auto", "newton", "spectral"}
         See :mod:`rnlmf.engine.dictionary`.
     n_threads : int
+        Threads of a pass.
     fused : bool
         Whether to use compiled arithmetic where there is some.
     warmup : int

@@ -20,6 +20,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from rnlmf.estimators.model_checks import (
+    check_fields,
+    check_header,
+    check_model,
+    check_tensors,
+    digest,
+)
 from rnlmf.io.atomic import whole_file
 from rnlmf.io.dataset import FileError
 from rnlmf.kernels import KERNELS, Kernel
@@ -32,13 +39,15 @@ from rnlmf.penalties import (
 )
 from rnlmf.typing import Array
 
+SAVE_AGAIN = "save the model again, with rnlmf.save or rnlmf denoise --model."
+
 # Raised when a file of the new form cannot be read by the old code.
 FORMAT = 1
 
 # What a file may consist of. Names are part of the format: a class that moves keeps its name here.
 CLASSES = {
     "RNLMF": "rnlmf.estimators.rnlmf:RNLMF",
-    "RNLMFDenoiser": "rnlmf.estimators.rnlmf:RNLMFDenoiser",
+    "RNLMFDenoiser": "rnlmf.estimators.denoiser:RNLMFDenoiser",
     "MiniBatchRNLMF": "rnlmf.estimators.mini_batch:MiniBatchRNLMF",
     "StreamState": "rnlmf.engine.stream:StreamState",
     "Statistics": "rnlmf.engine.dictionary:Statistics",
@@ -73,6 +82,7 @@ CLASSES = {
     "Panel": "rnlmf.opinions.panel:Panel",
     "Fellows": "rnlmf.opinions.panel:Fellows",
     "TimeNeighbours": "rnlmf.opinions.panel:TimeNeighbours",
+    "DictionaryOpinion": "rnlmf.opinions.dictionary:DictionaryOpinion",
     "Columns": "rnlmf.opinions.columns:Columns",
     "LinearOpinion": "rnlmf.opinions.linear:LinearOpinion",
     "SimilarRows": "rnlmf.opinions.similar:SimilarRows",
@@ -138,6 +148,8 @@ def save(model: BaseEstimator, path: str | Path, *, about: dict[str, Any] | None
         "about": about or {},
         "state": state,
     }
+    header["sha256"] = digest(json.dumps(header), tensors)
+    # One entry only: several would stand in any order, and the file would not be the same each time.
     content = to_bytes(tensors, metadata={"rnlmf": json.dumps(header)})
     with whole_file(path) as file:
         file.write_bytes(content)
@@ -163,7 +175,11 @@ def load(path: str | Path, *, classes: Iterable[type] = ()) -> Any:
     path = Path(path)
     header, tensors = _read(path, with_tensors=True)
     known = {_location(kind): kind for kind in (*_registered(), *classes)}
-    foreign = sorted({name for name in _object_names(header.get("state")) if ":" in name} - set(known))
+    try:
+        names = _object_names(header.get("state"))
+    except RecursionError as error:
+        raise FileError(path, "is damaged: its parts are nested too deeply.") from error
+    foreign = sorted({name for name in names if ":" in name} - set(known))
     if foreign:
         raise FileError(
             path,
@@ -172,12 +188,14 @@ def load(path: str | Path, *, classes: Iterable[type] = ()) -> Any:
             "load(path, classes=[...]).",
         )
     try:
+        check_tensors(tensors)
         model = _decode(header["state"], tensors, known)
-        fits = model.n_features_in_ == header["n_features"]
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise FileError(path, f"is damaged: {error}") from error
-    if not fits:
-        raise FileError(path, "is damaged: header and model disagree on the number of features.")
+        check_header(header, model)
+        check_model(model)
+    except Exception as error:
+        # Whatever a part of the wrong kind, shape or size leads to.
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise FileError(path, f"is damaged ({reason}): {SAVE_AGAIN}") from error
     return model
 
 
@@ -191,21 +209,25 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Any], dict[str, 
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
-        raise FileError(path, "there is no such model file.")
+        raise FileError(path, "there is no such model file; check the name.")
     try:
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
             names = file.keys() if with_tensors else ()
             tensors = {name: file.get_tensor(name) for name in names}
     except (SafetensorError, OSError) as error:
-        raise FileError(path, "is not a model file, or cut off.") from error
+        raise FileError(path, f"is not a model file, or cut off: {SAVE_AGAIN}") from error
     try:
         header = json.loads(metadata["rnlmf"])
         version = int(header["format"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileError(path, "is a safetensors file, but not a model of rnlmf.") from error
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise FileError(path, "is a safetensors file, but not a model of rnlmf; pass one.") from error
     if version > FORMAT:
         raise FileError(path, f"was saved by rnlmf {header.get('rnlmf')}, which is newer: upgrade.")
+    # Files of older versions have no checksum.
+    stored = header.pop("sha256", None)
+    if with_tensors and stored is not None and stored != digest(json.dumps(header), tensors):
+        raise FileError(path, "is damaged: its content is not what was saved. Copy it again.")
     return header, tensors
 
 
@@ -344,6 +366,7 @@ def _build(name: str, fields: dict[str, Any], known: dict[str, type]) -> Any:
             raise ValueError(f"there is no class {name!r} in a model file.")
         module, _, attribute = CLASSES[name].partition(":")
         kind = getattr(import_module(module), attribute)
+    check_fields(kind, fields)
     if hasattr(kind, "__dataclass_fields__"):
         # Fields that an older version did not have take their defaults.
         return kind(**fields)

@@ -1,4 +1,4 @@
-"""The scikit-learn estimators: thin shells over the engine."""
+"""The factorization as a scikit-learn estimator: a thin shell over the engine."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    OneToOneFeatureMixin,
-    TransformerMixin,
-)
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,11 +18,14 @@ from rnlmf.estimators.large import by_block, in_memory, rows_of
 from rnlmf.estimators.tensors import takes_tensors
 from rnlmf.estimators.uncertainty import remaining_error, scores_of
 from rnlmf.fitting.checkpoint import Checkpoint
+from rnlmf.fitting.defaults import number_of_atoms
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.settings import SOLVERS, LearnerSettings, SolverOptions, threads_of
 from rnlmf.kernels import KERNELS, Kernel
+from rnlmf.model_selection.held_out import held_out_score
 from rnlmf.opinions import Judge, Judgement, Sequence
 from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded
 from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
@@ -35,6 +33,7 @@ from rnlmf.penalties import (
     FeaturePenalty,
     Penalty,
 )
+from rnlmf.progress import Report, progress
 from rnlmf.typing import Array
 from rnlmf.validation import (
     AT_LEAST_ONE,
@@ -50,8 +49,6 @@ from rnlmf.validation import (
 # Fewer rows say nothing of how cells are related; more columns are for the dictionary (images).
 FEWEST_ROWS = 30
 MOST_COLUMNS = 256
-# No scaled cell is farther than so many spreads: none rules the distances.
-FARTHEST = 4.0
 
 
 class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -125,6 +122,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Threads; -1 is all cores. None: as many as BLAS would use. Results do not depend on it.
     random_state : int, RandomState or None
         For the first dictionary, and for the samples that set ``sigma`` when there are many.
+    verbose : bool or int
+        Tell on standard error how far a fit is: a bar in a terminal (with `rich`), lines elsewhere.
     callback : callable or None
         Called after each iteration with an object that has ``iteration``, ``max_iter``,
         ``objective`` and ``dictionary_change``; the fit stops when it returns True.
@@ -211,6 +210,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "tol": [NOT_NEGATIVE],
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
         "callback": [callable, None],
     }
 
@@ -240,6 +240,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tol=3e-4,
         n_jobs=None,
         random_state=None,
+        verbose=False,
         callback=None,
     ):
         self.n_components = n_components
@@ -261,6 +262,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
         self.callback = callback
 
     @takes_tensors
@@ -275,7 +277,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features), or rows that are not in memory
             Noisy samples; NaN is a missing value. Files, large memory maps and Dask collections
             (:func:`rnlmf.sources.row_source`) are read by block, and the dictionary alone is heard.
-        y : ignored
+        y : None
+            Ignored.
         mask : array-like of bool of the shape of `X`, or None
             Entries that are known to be wrong: they are treated as missing.
         groups : array-like of shape (n_samples,) or None
@@ -292,35 +295,50 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        self._fit(self._rows(X, mask, fitting=True), groups, times, checkpoint, resume)
+        data = self._rows(X, mask, fitting=True)
+        with progress(self.verbose) as report:
+            self._fit(data, groups, times, report, checkpoint, resume)
         return self
 
     def _fit(
-        self, X: Array, groups: Any, times: Any, checkpoint: Any = None, resume: bool = False
+        self,
+        X: Array,
+        groups: Any,
+        times: Any,
+        report: Report,
+        checkpoint: Any = None,
+        resume: bool = False,
     ) -> Judgement | None:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         parameters = self.get_params(deep=False)
-        self._judge, judgement = None, None
-        if self._hears_opinions(X):
-            rows = self._rows_in_order(X, groups, times)
-            self._judge, judgement = Judge.learn(X, rows, force_order=self.sequence is True)
-            parameters |= {"noise_weight": "scale", "neighbors": 0.0}
-        scaled = self.feature_scale == "robust" or (
-            self.feature_scale == "auto" and self._judge is not None
-        )
-        self._columns = None
-        if scaled:
-            judge = self._judge
-            self._columns = Columns.of(in_memory(X)) if judge is None else judge.panel.columns
-        data = self._scaled(X if judgement is None else judgement.repaired(X))
-        learner = Learner(LearnerSettings.of(parameters))
+        judging = self._hears_opinions(X)
+        scaled = self.feature_scale == "robust" or (self.feature_scale == "auto" and judging)
+        self._columns = Columns.of(in_memory(X)) if scaled else None
+        data = self._scaled(X)
+        if judging:
+            parameters["neighbors"] = 0.0
+            if self._columns is not None:
+                # What is beyond any plausible range has nothing to say.
+                data[self._columns.absurd(self._columns.scaled(X))] = np.nan
+        learner = Learner(LearnerSettings.of(parameters), report)
         kept = None
         if checkpoint is not None:
             kept = Checkpoint(checkpoint, self.get_params(deep=False), data, resume=resume)
         choice, seed = learner.begin(data, seed, kept)
-        model, result = learner.learn(data, choice.tuning, seed, self.callback, checkpoint=kept)
+        model, result = learner.learn(
+            data, choice.tuning, seed, learner.reporting(self.callback), checkpoint=kept
+        )
         neighbours = learner.neighbours(data, model, result, seed)
         self._model = model = replace(model, neighbours=neighbours)
+        self._judge, judgement = None, None
+        if judging:
+            report("judging cells", None)
+            self._judge, judgement = Judge.learn(
+                X,
+                self._rows_in_order(X, groups, times),
+                force_order=self.sequence is True,
+                further=(DictionaryOpinion(model, threads_of(self.n_jobs)),) if scaled else (),
+            )
 
         width, kernel = model.units.width, model.problem.kernel
         self.components_ = self._unscaled(model.atoms * width + model.units.center).astype(X.dtype)
@@ -347,20 +365,21 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def fit_denoise(self, X, y=None, *, mask=None, groups=None, times=None):
         """Fit, and return the denoised training data ``X - E``, in the container of `X`."""
         data = self._rows(X, mask, fitting=True)
-        judgement = self._fit(data, groups, times)
+        with progress(self.verbose) as report:
+            judgement = self._fit(data, groups, times, report)
         return self.denoise(X, mask=mask) if judgement is None else like(X, judgement.repaired(data))
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X, y=None, *, mask=None, groups=None, times=None):
         """Fit, and return the codes of the training data."""
-        return self.fit(X).transform(X)
+        return self.fit(X, mask=mask, groups=groups, times=times).transform(X, mask=mask)
 
     @takes_tensors
-    def transform(self, X, *, out=None):
+    def transform(self, X, *, mask=None, out=None):
         """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2).
 
         Those of data that are not in memory are written to `out`, as by :meth:`denoise`.
         """
-        data = self._scaled(self._rows(X))
+        data = self._scaled(self._rows(X, mask))
         if isinstance(data, RowSource):
             return by_block(data, self._codes, self.n_components_, out)
         return self._codes(data)
@@ -472,9 +491,12 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._unscaled(model.units.to_data(V @ D / weight)).astype(C.dtype)
 
     def score(self, X, y=None):
-        """Negative mean objective per sample: the higher, the better the model explains `X`."""
-        data = self._scaled(self._check(X))
-        return -float(self._encode(data, with_codes=False, alone=True).objective.mean())
+        """How well entries of `X` that are held out are predicted, for ``GridSearchCV`` and the like.
+
+        Minus their mean distance (:func:`rnlmf.held_out_score`), between -1 and 0: the higher, the
+        better. The objective would not do: it falls with every wider kernel.
+        """
+        return held_out_score(self, self._check(X))
 
     @property
     def _n_features_out(self):
@@ -494,6 +516,10 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _check(self, X, mask=None, *, fitting=False):
         """Samples as an array, with NaN where they have no value."""
         X = masked(check_samples(self, X, fitting=fitting), mask)
+        if fitting:
+            # What cannot be done is refused before any work.
+            LearnerSettings.of(self.get_params(deep=False)).method()
+            number_of_atoms(X, self.n_components)
         if fitting and has_missing(X):
             empty = np.flatnonzero(np.all(np.isnan(X), axis=0))
             if len(empty):
@@ -531,7 +557,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return X
         if isinstance(X, RowSource):
             return X.mapped(self._scaled)
-        return np.clip(self._columns.scaled(X), -FARTHEST, FARTHEST).astype(X.dtype)
+        return bounded(self._columns.scaled(X)).astype(X.dtype)
 
     def _unscaled(self, X: Array) -> Array:
         return X if self._columns is None else self._columns.to_data(X)
@@ -554,33 +580,3 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _encode(self, X: Array, **options: bool) -> Encoding:
         return self._model.encode(X, n_threads=threads_of(self.n_jobs), **options)
-
-
-class RNLMFDenoiser(OneToOneFeatureMixin, RNLMF):
-    """:class:`RNLMF` for pipelines: :meth:`transform` returns the denoised samples ``X - E``.
-
-    The parameters and attributes are those of :class:`RNLMF`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from rnlmf import RNLMFDenoiser
-    >>> X, y = load_digits(return_X_y=True)
-    >>> model = make_pipeline(RNLMFDenoiser(random_state=0), KNeighborsClassifier())
-    >>> model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.9
-    True
-    """
-
-    def transform(self, X, *, out=None):
-        """Samples without their noise, ``X - E``, missing entries filled."""
-        data = self._rows(X)
-        if isinstance(data, RowSource):
-            return by_block(data, self._denoised, data.shape[1], out)
-        return self._denoised(data)
-
-    def inverse_transform(self, X):
-        """The samples themselves: denoising has no inverse."""
-        check_is_fitted(self)
-        return X

@@ -9,6 +9,7 @@ import numpy as np
 from rnlmf.engine import (
     Callback,
     Fit,
+    IterationInfo,
     PaperOrder,
     Problem,
     Samples,
@@ -19,7 +20,7 @@ from rnlmf.engine import (
     has_missing,
 )
 from rnlmf.engine import run as run_solver
-from rnlmf.engine.batches import some_rows
+from rnlmf.engine.batches import canonical_order, some_rows
 from rnlmf.engine.source import Rows, RowSource
 from rnlmf.engine.start import DataSummary, distance_rows
 from rnlmf.fitting import defaults
@@ -32,10 +33,13 @@ from rnlmf.fitting.settings import LearnerSettings
 from rnlmf.model_selection import held_out as selection
 from rnlmf.model_selection.grid_walk import SURE, GridWalk, credibly_positive
 from rnlmf.model_selection.held_out import HeldOut
+from rnlmf.progress import Report, silent
 from rnlmf.typing import Array
 
 # With fewer held-out entries than this nothing can be chosen by them.
 FEWEST_HIDDEN = 100
+# A search usually takes so many fits for every parameter, beside that at its start.
+USUAL_FITS = 3
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,13 @@ class Learner:
     ----------
     settings : LearnerSettings
         What the user wants.
+    report : callable
+        Is told what is being done, and which share of it is done.
     """
 
-    def __init__(self, settings: LearnerSettings) -> None:
+    def __init__(self, settings: LearnerSettings, report: Report = silent) -> None:
         self.settings = settings
+        self.report = report
 
     def learn(
         self,
@@ -173,10 +180,13 @@ class Learner:
         rng = np.random.RandomState(seed)
         held_out = None
         if axes:
-            held_out = HeldOut.draw(some_rows(X, selection.FITTED_SAMPLES, rng), rng)
+            some = some_rows(X, selection.FITTED_SAMPLES, rng)
+            # What is drawn by place is then drawn by sample: the order of rows has no say.
+            held_out = HeldOut.draw(some[canonical_order(some)], rng)
         if held_out is None or held_out.hidden.sum() < FEWEST_HIDDEN:
             return Choice(tuning)
-        candidates = CandidateFits(self, held_out, tuning, seed)
+        progress = SearchProgress(self.report, 1 + USUAL_FITS * len(axes))
+        candidates = CandidateFits(self, held_out, tuning, seed, progress)
         start = {name: axis.values[axis.start] for name, axis in axes.items()}
         residuals = candidates.residuals(start)
         half_miss = selection.half_miss(residuals[0], candidates.spread)
@@ -197,6 +207,15 @@ class Learner:
             for i in walk.ranking(best)
         ]
         return Choice(replace(tuning, **found), tried, walk.confidence(best, rng))
+
+    def reporting(self, callback: Callback | None) -> Callback:
+        """A callback that also reports how far a fit is."""
+
+        def tell(info: IterationInfo) -> object:
+            self.report("fitting", info.iteration / info.max_iter)
+            return None if callback is None else callback(info)
+
+        return tell
 
     def reference(self, X: Rows, result: Fit) -> Neighbours | None:
         """Samples to ask for a second opinion, if one is wanted: as the fit has left them."""
@@ -248,19 +267,49 @@ class Learner:
         return model.units.to_engine(X) - noise
 
 
+class SearchProgress:
+    """Reports which share of a search is done, as far as can be told: it ends when it has found."""
+
+    def __init__(self, report: Report, usual_fits: int) -> None:
+        self.report = report
+        self.usual_fits = usual_fits
+        self.fits, self.share = 0, 0.0
+
+    def __call__(self, info: IterationInfo) -> None:
+        self._tell(info.iteration / info.max_iter)
+
+    def fitted(self) -> None:
+        """A fit is done."""
+        self.fits += 1
+        self._tell(0.0)
+
+    def _tell(self, part: float) -> None:
+        share = (self.fits + part) / max(self.usual_fits, self.fits + 1)
+        self.share = max(self.share, min(share, 1.0))
+        self.report("choosing parameters", self.share)
+
+
 class CandidateFits:
     """Values of the parameters that are to be chosen, judged by how they predict hidden entries.
 
     What is the same for all of them, the summary of the data above all, is computed once.
     """
 
-    def __init__(self, learner: Learner, held_out: HeldOut, tuning: Tuning, seed: int) -> None:
+    def __init__(
+        self,
+        learner: Learner,
+        held_out: HeldOut,
+        tuning: Tuning,
+        seed: int,
+        progress: SearchProgress,
+    ) -> None:
         # With the tolerance of the fit: wide kernels take longer, and a looser one favours narrow ones.
         self.learner = learner
         self.samples = held_out.samples
         self.scored = held_out.scored()
         self.tuning = tuning
         self.seed = seed
+        self.progress = progress
         self.summary = DataSummary.of(self.samples, np.random.RandomState(seed))
         self.spread = self.summary.spread
 
@@ -270,11 +319,13 @@ class CandidateFits:
             self.samples,
             replace(self.tuning, **point),
             self.seed,
+            self.progress,
             summary=self.summary,
             single_precision=True,
         )
         if result.reason is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
+        self.progress.fitted()
         n_threads = self.learner.settings.n_threads
         encoding = model.encode(self.scored.samples, with_codes=False, n_threads=n_threads)
         neighbours = self.learner.reference(self.samples, result)

@@ -18,7 +18,7 @@ MOMENTUM = {"single-pass": 0.9, "paper": 0.5}
 
 
 @dataclass(frozen=True)
-class SolverOptions:
+class SolverOptions:  # numpydoc ignore=PR02
     """How to iterate, in detail, for ``RNLMF(solver=...)``.
 
     Parameters

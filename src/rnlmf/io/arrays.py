@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rnlmf.io.apart import mat_content
 from rnlmf.io.dataset import (
     ARRAY,
     IMAGES,
@@ -21,6 +22,7 @@ from rnlmf.io.dataset import (
     with_changes,
     working_values,
 )
+from rnlmf.io.sizes import check_growth
 from rnlmf.typing import Array
 
 MAX_CHANNELS = 4
@@ -64,6 +66,7 @@ def load_npz(path: Path) -> dict[str, Array]:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise FileError(path, f"has two arrays of the name {twice!r}; save it with one.")
+        check_growth(path, path.stat().st_size, sum(member.file_size for member in members))
         content = {}
         for name, member in zip(names, members, strict=True):
             with archive.open(member) as file:
@@ -74,14 +77,7 @@ def load_npz(path: Path) -> dict[str, Array]:
 
 def load_mat(path: Path) -> dict[str, Any]:
     """The variables of a MATLAB file, by name."""
-    import scipy.io
-
-    with readable(path, "a MATLAB file"):
-        try:
-            content = scipy.io.loadmat(path)
-        except NotImplementedError as error:
-            raise FileError(path, "is of MATLAB version 7.3; save it with '-v7'.") from error
-    return {name: value for name, value in content.items() if not name.startswith("__")}
+    return mat_content(path)
 
 
 def _check_size(path: Path, file: Any, size: int) -> None:

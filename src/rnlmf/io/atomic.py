@@ -11,7 +11,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from rnlmf.io import journal
 from rnlmf.io.dataset import FileError
 
 # Folders of unfinished outputs say who makes them, so that those of the dead can be told.
@@ -42,22 +44,26 @@ class Outputs:
     def commit(self) -> None:
         """Move everything to its place, or nothing.
 
-        A folder that exists is replaced by one with its files and the new ones. Ctrl-C is not heard
-        meanwhile.
+        A folder that exists is replaced by one with its files and the new ones. What is to be moved is
+        written down first, so that the next run can finish what a killed one began.
         """
-        with _uninterrupted():
-            for temporary, target in self._moves:
-                _check(temporary, target)
-            done: list[tuple[Path, Path]] = []
-            for temporary, target in self._moves:
-                try:
-                    _complete(temporary, target)
-                    old = _kept(temporary, target)
-                    done.append((old, target))
-                    os.replace(temporary, target)
-                except OSError as error:
-                    _undo(done)
-                    raise _cannot_write(target, error) from error
+        for temporary, target in self._moves:
+            _check(temporary, target)
+        for temporary, target in self._moves:
+            try:
+                _complete(temporary, target)
+            except OSError as error:
+                raise _cannot_write(target, error) from error
+        journal.write(self._moves)
+        done: list[tuple[Path, Path]] = []
+        for temporary, target in self._moves:
+            try:
+                old = _kept(temporary, target)
+                done.append((old, target))
+                os.replace(temporary, target)
+            except OSError as error:
+                _undo(done)
+                raise _cannot_write(target, error) from error
 
     def clear(self) -> None:
         """Remove what is left of the temporary folders."""
@@ -136,11 +142,12 @@ def _undo(done: list[tuple[Path, Path]]) -> None:
 
 
 def _clear_leftovers(parent: Path) -> None:
-    """Remove what processes that were killed left, and put back what they had moved away."""
+    """Remove what processes that were killed left, and finish what they had begun to move."""
     for folder in parent.glob(f"{OWNER}*"):
         process = folder.name.removeprefix(OWNER).partition("-")[0]
         if not process.isdecimal() or _alive(int(process)):
             continue
+        journal.finish(folder)
         for old in (folder / "old").glob("*"):
             if not (parent / old.name).exists():
                 os.rename(old, parent / old.name)
@@ -162,15 +169,26 @@ def _alive(process: int) -> bool:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back; only the main thread may."""
+    """Not hear Ctrl-C, and hold back what asks the process to end; only the main thread may."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asked: list[int] = []
+
+    def hold(number: int, frame: Any) -> None:
+        asked.append(number)
+
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, hold),
+    }
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for request in asked:
+            os.kill(os.getpid(), request)
 
 
 @contextmanager
@@ -179,7 +197,11 @@ def outputs() -> Iterator[Outputs]:
     files = Outputs()
     try:
         yield files
-        files.commit()
+        with _uninterrupted():
+            try:
+                files.commit()
+            finally:
+                files.clear()
     except OSError as error:
         # A full disk, mostly.
         raise _cannot_write(files.target_of(error.filename), error) from error

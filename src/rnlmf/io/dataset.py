@@ -19,6 +19,12 @@ TABLE, ARRAY, IMAGES, MOTION = "table", "array", "images", "motion"
 # As a path: standard input, or output.
 STANDARD = "-"
 
+# Rows are curves if they have so many points, and neighbours among these are so much nearer to each
+# other than any two; so many rows tell.
+CURVE_POINTS = 16
+SMOOTH = 0.5
+CURVE_ROWS = 200
+
 
 class FileError(ValueError):
     """A file that cannot be used: says in one line which, what is wrong, and what to do.
@@ -58,10 +64,24 @@ def readable(path: Path, what: str) -> Iterator[None]:
     except MemoryError as error:
         raise FileError(path, "does not fit in memory; pass a part of it.") from error
     except Exception as error:
-        reason = f"is not {what}, or cut off. Copy it again, or name it by its format."
         if "Object arrays" in str(error):
-            reason = "holds Python objects, which are not loaded; save numbers."
-        raise FileError(path, reason) from error
+            raise FileError(path, "holds Python objects, not loaded; save numbers.") from error
+        raise FileError(
+            path, f"is not {what}, or cut off. Copy it again, or name it by its format."
+        ) from error
+
+
+def are_curves(X: Array) -> bool:
+    """Whether a row is one quantity over an axis, such as a spectrum: neighbours are much alike."""
+    m = X.shape[1]
+    if m < CURVE_POINTS:
+        return False
+    some = np.asarray(X[:: -(-len(X) // CURVE_ROWS)], dtype=float)
+    mixed = some[:, np.random.RandomState(0).permutation(m)]
+    near, any_two = (np.abs(np.diff(rows, axis=1)) for rows in (some, mixed))
+    # Spikes have no say.
+    most = np.nanquantile(any_two, 0.9)
+    return bool(np.nanmean(np.minimum(near, most)) < SMOOTH * np.nanmean(np.minimum(any_two, most)))
 
 
 def check_parent(path: Path) -> None:

@@ -15,9 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rnlmf.io.dataset import Dataset, FileError, numbered
-from rnlmf.io.sniff import DELIMITERS, MISSING, decoded, is_number, sniffed, usual_delimiter
+from rnlmf.io.plain_rows import PlainRows
+from rnlmf.io.sniff import DELIMITERS, SAMPLE_CHARACTERS, is_header, sniffed, usual_delimiter
 from rnlmf.io.table_file import Rows, Span, Style, TableFile, pyarrow
+from rnlmf.io.text_body import UTF8, Records, as_utf8, head_of
 from rnlmf.io.text_columns import text_dataset
 from rnlmf.typing import Array
 
@@ -30,43 +34,65 @@ SEPARATOR_LINE = re.compile(r"sep=(.)(?:\r\n|\n|\r)")
 AROUND = re.compile(r'(\s*"?\s*)(.*?)(\s*"?\s*)', re.S)
 
 
-class _Records:
-    """The rows of a text, of equal length, and how they stand there."""
+class _QuotedRows:
+    """Rows of which some may have several lines, of equal length, and where they stand."""
 
-    def __init__(self, path: Path, text: str, delimiter: str) -> None:
-        self.path = path
-        self.preamble = ""
-        self.standing: list[str] = []
+    def __init__(self, path: Path, body: bytes, start: int, delimiter: str) -> None:
+        self._path = path
+        self._starts: list[int] = []
         self._lines: list[str] = []
-        self.reader = csv.reader(self._remembered(text), delimiter=delimiter, strict=True)
+        self._body, self._place = body, start
+        self._reader = csv.reader(self._remembered(), delimiter=delimiter, strict=True)
+        try:
+            rows = iter(self._rows())
+            self.first = next(rows, [])
+            self._columns = _columns(rows)
+        except csv.Error as error:
+            line = self._reader.line_num
+            raise FileError(
+                path, f"line {line}: {error}; is the file cut off? Copy it again."
+            ) from error
 
-    def _remembered(self, text: str) -> Iterator[str]:
-        for line in io.StringIO(text, newline=""):
+    @property
+    def starts(self) -> Array:
+        return np.array(self._starts, dtype=np.int64)
+
+    def _remembered(self) -> Iterator[str]:
+        file = io.BytesIO(self._body)
+        file.seek(self._place)
+        for line in io.TextIOWrapper(file, encoding=UTF8, newline=""):
             self._lines.append(line)
             yield line
 
-    def __iter__(self) -> Iterator[list[str]]:
+    def _rows(self) -> Iterator[list[str]]:
         length = None
-        for row in self.reader:
-            record = "".join(self._lines)
+        for row in self._reader:
+            start = self._place
+            self._place += sum(len(line.encode()) for line in self._lines)
             self._lines.clear()
             if not row:
                 # An empty line belongs to the row before.
-                if self.standing:
-                    self.standing[-1] += record
-                else:
-                    self.preamble += record
                 continue
             length = length or len(row)
             if len(row) != length:
                 hint = "is the file cut off?" if len(row) < length else "is a delimiter not quoted?"
                 raise FileError(
-                    self.path,
-                    f"line {self.reader.line_num} has {len(row)} fields, the first {length}: {hint} "
+                    self._path,
+                    f"line {self._reader.line_num} has {len(row)} fields, the first {length}: {hint} "
                     "Mend the line, or pass --delimiter.",
                 )
-            self.standing.append(record)
+            self._starts.append(start)
             yield row
+
+    def table(self, names: list[str], skipped: int) -> Any:
+        """The cells, without the first rows."""
+        arrow = pyarrow()
+        columns = [
+            [*([] if skipped else [arrow.array([cell], arrow.string())]), *chunks]
+            for cell, chunks in zip(self.first, self._columns or [[]] * len(self.first), strict=True)
+        ]
+        columns = [arrow.chunked_array(chunks, arrow.string()) for chunks in columns]
+        return arrow.Table.from_arrays(columns, names=names)
 
 
 def read_text(
@@ -77,49 +103,53 @@ def read_text(
     encoding: str | None = None,
 ) -> Dataset:
     """A table in delimited text; what is not given is found out."""
-    text, encoding_found = decoded(path, path.read_bytes(), encoding)
-    before, text, said = _split_off_preamble(text)
+    body, found = as_utf8(path, path.read_bytes(), encoding)
+    before, text, said = _split_off_preamble(_head(body))
     delimiter = delimiter or said
     style = sniffed(text, path.suffix.lower(), delimiter, decimal)
-    style = replace(style, encoding=encoding_found)
-    before, text = _with_marked_header(before, text, style.delimiter)
-    records = _Records(path, text, style.delimiter)
-    try:
-        rows = iter(records)
-        first = next(rows, None)
-        if first is None:
-            raise FileError(path, "the file is empty; pass another.")
-        if all(is_number(c, style.decimal, style.thousands) or c.strip() in MISSING for c in first):
-            style = replace(style, has_header=False)
-            names = numbered(len(first))
-            rows = itertools.chain([first], rows)
-        else:
-            names = [cell.strip() for cell in first]
-            names[0] = names[0].removeprefix("#").strip()
-            records.preamble += records.standing.pop()
-        columns = _columns(rows)
-    except csv.Error as error:
-        line = records.reader.line_num
-        raise FileError(path, f"line {line}: {error}; is the file cut off? Copy it again.") from error
-    if not columns:
+    style = replace(style, encoding=found)
+    start = len(_without_marked_header(before, text, style.delimiter).encode())
+    rows = PlainRows.of(body, start, style.delimiter) or _QuotedRows(path, body, start, style.delimiter)
+    first = rows.first
+    if not first:
+        raise FileError(path, "the file is empty; pass another.")
+    names = [cell.strip() for cell in first]
+    names[0] = names[0].removeprefix("#").strip()
+    if not is_header(first, style):
+        style = replace(style, has_header=False)
+        names = numbered(len(first))
+    skipped = int(style.has_header)
+    starts = rows.starts[skipped:]
+    if len(starts) == 0:
         raise FileError(path, "has a header and no rows; pass a file with rows.")
     standing = Rows(
         style.delimiter,
-        before + records.preamble,
-        records.standing,
+        body[: starts[0]].decode(UTF8),
+        Records(body, starts),
         _spans(style.delimiter, len(names)),
         _placed(style.delimiter),
     )
-    table = TableFile(pyarrow().Table.from_arrays(columns, names=names), [], style=style, rows=standing)
+    table = TableFile(rows.table(names, skipped), [], style=style, rows=standing)
     return text_dataset(path, table, _notes(path, style, said))
 
 
-def _columns(rows: Iterator[list[str]]) -> list[Any]:
+def _head(body: bytes) -> str:
+    """The beginning, with all remarks and a line more."""
+    for factor in itertools.count(1):
+        head = head_of(body, factor * factor * 2 * SAMPLE_CHARACTERS)
+        _, text, _ = _split_off_preamble(head)
+        if "\n" in text or "\r" in text or len(head.encode()) >= len(body):
+            return head
+    raise AssertionError
+
+
+def _columns(rows: Iterator[list[str]]) -> list[list[Any]]:
+    """The chunks of every column."""
     arrow = pyarrow()
     chunks = []
     while chunk := list(itertools.islice(rows, CHUNK_ROWS)):
         chunks.append([arrow.array(cells, arrow.string()) for cells in zip(*chunk, strict=True)])
-    return [arrow.chunked_array(parts) for parts in zip(*chunks, strict=True)]
+    return [list(parts) for parts in zip(*chunks, strict=True)]
 
 
 def _split_off_preamble(text: str) -> tuple[str, str, str | None]:
@@ -133,15 +163,15 @@ def _split_off_preamble(text: str) -> tuple[str, str, str | None]:
     return text[:start], text[start:], None
 
 
-def _with_marked_header(before: str, text: str, delimiter: str) -> tuple[str, str]:
-    """A last remark with as many fields as the rows is their header."""
+def _without_marked_header(before: str, text: str, delimiter: str) -> str:
+    """What stands before the table: a last remark with as many fields as the rows is their header."""
     lines = before.splitlines(keepends=True)
     first = text.partition("\n")[0]
     if not lines or not lines[-1].startswith("#") or delimiter not in first:
-        return before, text
+        return before
     if lines[-1].count(delimiter) != first.count(delimiter) or re.search("[A-Za-z]", first):
-        return before, text
-    return "".join(lines[:-1]), lines[-1] + text
+        return before
+    return "".join(lines[:-1])
 
 
 def _notes(path: Path, style: Style, said: str | None) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ from rnlmf.io.dataset import (
     with_changes,
     working_values,
 )
+from rnlmf.io.sizes import check_growth
+from rnlmf.io.tiff import count_pages
 from rnlmf.typing import Array
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
@@ -50,9 +52,10 @@ def read_folder(path: Path) -> Dataset:
     files.sort(key=lambda file: natural_key(file.name))
     if not files:
         raise FileError(path, f"has no images ({', '.join(SUFFIXES)}); pass another folder.")
-    frames = []
+    frames: list[Any] = []
+    growth = _Growth()
     for file in files:
-        pages = _pages(file)
+        pages = _pages(file, growth)
         if len(pages) > 1:
             raise FileError(file, "is a stack of images; pass it by itself, not in a folder.")
         frames.append(pages[0])
@@ -61,13 +64,25 @@ def read_folder(path: Path) -> Dataset:
 
 def read_stack(path: Path) -> Dataset:
     """The pages of a .tiff file."""
-    frames = _pages(path)
+    frames = _pages(path, _Growth())
     if len(frames) < 2:
         raise FileError(path, "is a single image; pass a stack of pages or a folder of images.")
     return _dataset(path, [path], [f"page {page}" for page in range(1, len(frames) + 1)], frames)
 
 
-def _pages(path: Path) -> list[tuple[Array, str, dict[str, Any]]]:
+class _Growth:
+    """Bytes of the files so far, and of their pixels as numbers."""
+
+    def __init__(self) -> None:
+        self.stored = self.unpacked = 0
+
+    def add_page(self, path: Path, image: Any) -> None:
+        """Refuse pixels before they are unpacked, if there are too many for what the files hold."""
+        self.unpacked += 4 * image.width * image.height * len(image.getbands())
+        check_growth(path, self.stored, self.unpacked)
+
+
+def _pages(path: Path, growth: _Growth) -> list[tuple[Array, str, dict[str, Any]]]:
     """Pixels, mode and what else is kept of every page."""
     image_module = need("PIL.Image", "cli", "Reading images")
     pages = []
@@ -75,13 +90,17 @@ def _pages(path: Path) -> list[tuple[Array, str, dict[str, Any]]]:
         # Pillow only warns of a file that was cut off, and of one that unpacks to gigabytes.
         warnings.filterwarnings("error", message=".*[Tt]runcated")
         warnings.simplefilter("error", image_module.DecompressionBombWarning)
+        growth.stored += path.stat().st_size
         with image_module.open(path) as image:
             for page in range(getattr(image, "n_frames", 1)):
                 image.seek(page)
+                growth.add_page(path, image)
                 kept = {key: image.info[key] for key in KEPT_INFO if key in image.info}
                 mode = _mode(path, image)
                 picture = image if mode == image.mode else image.convert(mode)
                 pages.append((np.asarray(picture), mode, kept))
+            if image.format == "TIFF" and len(pages) != count_pages(path):
+                raise ValueError("pages are missing")
     return pages
 
 

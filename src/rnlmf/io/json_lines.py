@@ -34,12 +34,19 @@ def members(record: str) -> dict[str, Span]:
     place = after_blanks(place + 1)
     while record[place] != "}":
         name, place = DECODER.raw_decode(record, place)
-        start = after_blanks(after_blanks(place) + 1)
+        place = after_blanks(place)
+        if not isinstance(name, str) or record[place] != ":":
+            raise ValueError("not a member")
+        # Arrow has no text that UTF-8 cannot hold.
+        name.encode()
+        start = after_blanks(place + 1)
         _, place = DECODER.raw_decode(record, start)
         found[name] = (start, place)
         place = after_blanks(place)
         if record[place] == ",":
             place = after_blanks(place + 1)
+        elif record[place] != "}":
+            raise ValueError("not separated")
     return found
 
 
@@ -58,12 +65,13 @@ def read_json_lines(path: Path, *, encoding: str | None = None) -> Dataset:
             continue
         try:
             row = members(line)
-        except (ValueError, IndexError) as error:
+            texts = {name: _plain(line[start:end]) for name, (start, end) in row.items()}
+        except (ValueError, IndexError, TypeError, RecursionError) as error:
             raise FileError(
                 path, f"line {number} is not a JSON object: write one in every line, as in JSON lines."
             ) from error
         records.append(line)
-        cells.append({name: _plain(line[start:end]) for name, (start, end) in row.items()})
+        cells.append(texts)
     if not records:
         raise FileError(path, "has no rows; pass another file.")
     names = list(dict.fromkeys(name for row in cells for name in row))
@@ -82,7 +90,9 @@ def _plain(value: str) -> str:
     """The text of a cell: that of a string without its quotes, and nothing for null."""
     if value == "null":
         return ""
-    return str(json.loads(value)) if value.startswith('"') else value
+    text = str(json.loads(value)) if value.startswith('"') else value
+    text.encode()
+    return text
 
 
 def _spans(names: list[str]) -> Callable[[str], list[Span | None]]:

@@ -49,6 +49,9 @@ def read(path: Path) -> Dataset:
     except ValueError as error:
         reason = str(error).removeprefix(path.name).lstrip(", ")
         raise FileError(path, f"{reason} Mend it, or copy the file again.") from error
+    if np.isinf(motion.data).any():
+        frame = motion.frames[np.isinf(motion.data).any(axis=1).argmax()]
+        raise FileError(path, f"is infinite in frame {frame}: write nan there, which is filled.")
     text = path.read_bytes().decode("utf-8", "surrogateescape")
     return Dataset(
         values=motion.data,

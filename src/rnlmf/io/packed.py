@@ -15,8 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rnlmf.io.dataset import STANDARD, FileError, readable
+from rnlmf.io.sizes import check_growth
 
 SUFFIXES = (".gz", ".zip")
+PIECE = 1 << 20
 # Beginnings by which the formats of standard input are told apart; anything else is text.
 MAGIC = {
     b"PAR1": ".parquet",
@@ -53,16 +55,20 @@ def unpacked(path: Path) -> Iterator[Path]:
 
 def _unpack(path: Path, folder: Path) -> Path:
     if str(path) == STANDARD:
-        content = sys.stdin.buffer.read()
-        start = content.lstrip()[:8]
+        content = folder / "input"
+        with open(content, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        with open(content, "rb") as file:
+            start = file.read(4096).lstrip()[:8]
         suffix = next((s for magic, s in MAGIC.items() if start.startswith(magic)), ".csv")
-        inside = folder / f"input{suffix}"
-        inside.write_bytes(content)
-        return inside
+        return content.rename(folder / f"input{suffix}")
     if path.suffix.lower() == ".gz":
         inside = folder / inner_name(path)
+        stored = path.stat().st_size
         with gzip.open(path) as packed, open(inside, "wb") as file:
-            shutil.copyfileobj(packed, file)
+            while piece := packed.read(PIECE):
+                check_growth(path, stored, file.tell() + len(piece))
+                file.write(piece)
         return inside
     with zipfile.ZipFile(path) as archive:
         names = [name for name in archive.namelist() if not name.endswith("/")]
@@ -70,7 +76,8 @@ def _unpack(path: Path, folder: Path) -> Path:
         if len(names) != 1:
             shown = ", ".join(names[:5]) or "nothing"
             raise FileError(path, f"holds {len(names)} files ({shown}): unpack it, and pass one.")
-        inside = folder / Path(names[0]).name
+        check_growth(path, path.stat().st_size, archive.getinfo(names[0]).file_size)
+        inside = folder / (Path(names[0]).name or "input.csv")
         with archive.open(names[0]) as packed, open(inside, "wb") as file:
             shutil.copyfileobj(packed, file)
     return inside

@@ -11,6 +11,8 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 from rnlmf.io.dataset import FileError
 from rnlmf.io.table_file import Style
 
@@ -33,6 +35,10 @@ NUMBERS = (
 # Typeset, as in tables copied from a page.
 MINUS = "\u2212"
 SAMPLE_ROWS = 400
+PIECE = 1 << 20
+# So many numbers whose largest step is less than so many times their smallest are an axis, not data.
+AXIS_POINTS = 8
+UNEVEN = 1.5
 SAMPLE_CHARACTERS = 1 << 17
 MISSING = frozenset(
     {"", "NA", "na", "N/A", "n/a", "n.a.", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "null"}
@@ -52,25 +58,46 @@ def number_pattern(decimal: str, thousands: str) -> str:
 
 def decoded(path: Path, content: bytes, encoding: str | None) -> tuple[str, str]:
     """The text and its encoding; a byte order mark stays in the text."""
+    found = encoding_of(path, content, encoding)
+    return content.decode(found), found
+
+
+def encoding_of(path: Path, content: bytes, encoding: str | None) -> str:
+    """The encoding of a text: the one that is given, or the first that it can have."""
     if encoding is None:
         encoding = next((name for mark, name in MARKS if content.startswith(mark)), None)
     if encoding is None and b"\0" in content:
-        place = content.index(b"\0")
+        zero = content.index(b"\0")
         raise FileError(
-            path, f"is not text in UTF-8 (byte {place} is zero); if it is text, pass --encoding."
+            path, f"is not text in UTF-8 (byte {zero} is zero); if it is text, pass --encoding."
         )
     for name in ENCODINGS if encoding is None else (encoding,):
         try:
-            return content.decode(name), name
-        except UnicodeDecodeError as error:
-            failure = error
+            place = _undecodable(content, name)
         except LookupError as error:
             raise FileError(
                 path, f"cannot be read: there is no encoding {name!r}; try --encoding latin-1."
             ) from error
+        if place is None:
+            return name
     raise FileError(
-        path, f"is not text in {encoding} (byte {failure.start}): pass another --encoding, or none."
-    ) from failure
+        path, f"is not text in {encoding} (byte {place}): pass another --encoding, or none."
+    )
+
+
+def _undecodable(content: bytes, encoding: str) -> int | None:
+    """Where a text cannot be in an encoding; looked at piece by piece, which takes no memory."""
+    if not isinstance("".encode(encoding), bytes):
+        raise LookupError(encoding)
+    decoder = codecs.getincrementaldecoder(encoding)()
+    for start in range(0, len(content) + 1, PIECE):
+        waiting = len(decoder.getstate()[0])
+        piece = content[start : start + PIECE]
+        try:
+            decoder.decode(piece, final=start + PIECE > len(content))
+        except UnicodeError as error:
+            return start - waiting + getattr(error, "start", 0)
+    return None
 
 
 def is_number(cell: str, decimal: str = ".", thousands: str = "") -> bool:
@@ -134,3 +161,14 @@ def _numbers(cells: list[str], delimiter: str, decimal: str | None) -> tuple[str
         choices.sort(key=lambda pair: pair == (",", ""))
     counts = {pair: sum(is_number(cell, *pair) for cell in telling) for pair in choices}
     return max(choices, key=lambda pair: counts[pair])
+
+
+def is_header(cells: list[str], style: Style) -> bool:
+    """Whether a first row has names: words, or numbers in even steps, such as wavelengths."""
+    if not all(is_number(c, style.decimal, style.thousands) or c.strip() in MISSING for c in cells):
+        return True
+    if len(cells) < AXIS_POINTS or any(cell.strip() in MISSING for cell in cells):
+        return False
+    plain = (cell.strip().replace(style.thousands or " ", "").replace(MINUS, "-") for cell in cells)
+    steps = np.diff([float(cell.replace(style.decimal, ".")) for cell in plain])
+    return bool(steps.min() > 0.0 and steps.max() < UNEVEN * steps.min())

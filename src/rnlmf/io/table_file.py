@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ class Rows:
         ``"json"``, or the delimiter.
     preamble : str
         Byte order mark, remarks and header, with their line ends.
-    records : list of str
+    records : sequence of str
         The rows, with their line ends and the empty lines after them.
     spans : callable
         Beginning and end of the cells of a record, in the order of the columns; None: not there.
@@ -37,7 +37,7 @@ class Rows:
 
     format: str
     preamble: str
-    records: list[str]
+    records: Sequence[str]
     spans: Callable[[str], list[Span | None]]
     placed: Callable[[str, int, Span | None, str], tuple[Span, str]]
 
@@ -105,7 +105,8 @@ class TableFile:
     Attributes
     ----------
     arrow : Arrow table
-        Typed columns, or the cells of a text file without quotes.
+        Typed columns, or the cells of a text file without quotes; of a large one, something that
+        reads them when asked (:class:`rnlmf.io.plain_rows.TextTable`).
     columns : list of int
         Where the features are.
     traits : list of Traits
@@ -148,13 +149,15 @@ class TableFile:
 
     def applied(self) -> TableFile:
         """With the edits in the table itself, for formats that are written anew."""
+        whole = getattr(self.arrow, "whole", None)
+        table = self if whole is None else replace(self, arrow=whole())
         new = {}
         for column, cells in self.edits.items():
-            texts = self.arrow.column(column).to_pylist()
+            texts = table.arrow.column(column).to_pylist()
             for row, text in cells.items():
                 texts[row] = text
             new[column] = pyarrow().array(texts, pyarrow().string())
-        return replace(self.with_columns(new), edits={}, rows=None)
+        return replace(table.with_columns(new), edits={}, rows=None)
 
 
 def pyarrow(module: str = "pyarrow") -> Any:
@@ -165,18 +168,18 @@ def pyarrow(module: str = "pyarrow") -> Any:
 def table_dataset(
     path: Path,
     table: TableFile,
-    values: list[Array],
+    values: Array | list[Array],
     untouched: dict[str, str],
     notes: tuple[str, ...] = (),
 ) -> Dataset:
     """The features of a table as samples."""
-    if not values:
+    if not table.columns:
         kinds = ", ".join(f"{name!r} is {why}" for name, why in list(untouched.items())[:5])
         raise FileError(path, f"has no numeric column: {kinds}. Is --delimiter or --decimal needed?")
     all_names = table.arrow.column_names
     names = [all_names[column] for column in table.columns]
     return Dataset(
-        values=np.column_stack(values),
+        values=values if isinstance(values, np.ndarray) else np.column_stack(values),
         kind=TABLE,
         names=names,
         sample_names=sample_names(table),

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from rnlmf.io import delimited
+from rnlmf.io.apart import arrow_table
 from rnlmf.io.dataset import Dataset, FileError, differing, readable, rounded, with_changes
+from rnlmf.io.sizes import check_growth
 from rnlmf.io.table_file import Edits, TableFile, Traits, pyarrow, table_dataset
 from rnlmf.io.text_columns import as_text, is_whole, typed
 from rnlmf.typing import Array
@@ -20,15 +22,19 @@ from rnlmf.typing import Array
 def read_parquet(path: Path) -> Dataset:
     """A parquet file; the index that pandas stored is left alone."""
     with readable(path, "a parquet file"):
-        table = pyarrow("pyarrow.parquet").read_table(path)
+        parquet = pyarrow("pyarrow.parquet")
+        stored = parquet.read_metadata(path)
+        # A column of one value takes next to nothing in the file.
+        check_growth(path, path.stat().st_size, 8 * stored.num_rows * stored.num_columns)
+        table = parquet.read_table(path)
+        table.validate(full=True)
     return _dataset(path, table)
 
 
 def read_feather(path: Path) -> Dataset:
     """A Feather (Arrow) file; the index that pandas stored is left alone."""
-    with readable(path, "a Feather file"):
-        table = pyarrow("pyarrow.feather").read_table(path)
-    return _dataset(path, table)
+    pyarrow()
+    return _dataset(path, arrow_table(path))
 
 
 def _dataset(path: Path, table: Any) -> Dataset:

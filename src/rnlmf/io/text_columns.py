@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rnlmf.io.dataset import Dataset
+from rnlmf.io.plain_rows import TextTable
 from rnlmf.io.sniff import MINUS, MISSING, number_pattern
 from rnlmf.io.table_file import Style, TableFile, Traits, pyarrow, table_dataset
 from rnlmf.typing import Array
@@ -18,55 +20,134 @@ from rnlmf.typing import Array
 LEAST_NUMBERS = 0.5
 # Leading zeros, and a plus before a number that is too long for a count: telephone numbers.
 CODE_LIKE = r"^(?:0[0-9]+|\+[0-9]{6,})$"
+# Numbers of a column and how they are written, or why it has none.
+Found = tuple[Array, Traits] | str
 UNIT = r"^(?:[$€£¥] ?[+-]?[0-9][0-9.,]*|[+-]?[0-9][0-9.,]* ?(?:[%°$€£¥]|[A-Za-zµ°][A-Za-z/²³]{0,4}))$"
+
+
+# Columns are looked at together up to this many cells: every call of Arrow has its price.
+CELLS_AT_ONCE = 1 << 16
 
 
 def text_dataset(path: Path, table: TableFile, notes: tuple[str, ...] = ()) -> Dataset:
     """The dataset of a table whose cells are text; columns that hold no numbers are left alone."""
     assert table.style is not None
-    columns, traits, values, untouched = [], [], [], {}
     names = table.arrow.column_names
-    for position, (name, cells) in enumerate(zip(names, table.arrow.columns, strict=True)):
-        found = numbers_of(cells, table.style)
-        if isinstance(found, str):
-            untouched[name] = found
+    columns: list[int] = []
+    traits: list[Traits] = []
+    untouched: dict[str, str] = {}
+    found = columns_of(enumerate(table.arrow.columns), table.style)
+    values = np.empty((table.arrow.num_rows, len(names)))
+    for position, numbers in found:
+        if isinstance(numbers, str):
+            untouched[names[position]] = numbers
             continue
+        values[:, len(columns)] = numbers[0]
         columns.append(position)
-        values.append(found[0])
-        traits.append(found[1])
-    table = replace(table, columns=columns, traits=traits)
-    return table_dataset(path, table, values, untouched, notes)
+        traits.append(numbers[1])
+    if len(columns) < len(names):
+        values = values[:, : len(columns)].copy()
+    if isinstance(table.arrow, TextTable):
+        features = set(columns)
+        table.arrow.keep([position for position in range(len(names)) if position not in features])
+    return table_dataset(path, replace(table, columns=columns, traits=traits), values, untouched, notes)
 
 
-def numbers_of(cells: Any, style: Style) -> tuple[Array, Traits] | str:
+def columns_of(cells: Iterable[tuple[int, Any]], style: Style) -> Iterator[tuple[int, Found]]:
+    """What :func:`numbers_of` finds in columns of equal length, many at a time, in their order."""
+    together: list[tuple[int, Any]] = []
+    for position, column in cells:
+        together.append((position, column))
+        if (len(together) + 1) * len(column) > CELLS_AT_ONCE:
+            yield from _found(together, style)
+            together = []
+    yield from _found(together, style)
+
+
+def numbers_of(cells: Any, style: Style) -> Found:
     """The numbers of a column with NaN where there is none, and its traits; or why it has none."""
+    return next(columns_of([(0, cells)], style))[1]
+
+
+def _found(columns: list[tuple[int, Any]], style: Style) -> Iterator[tuple[int, Found]]:
+    if not columns:
+        return
+    cells = [column for _, column in columns]
+    length = len(cells[0])
+    values = np.empty((len(cells), length))
+    seen = _Seen(len(cells))
+    step = max(1, CELLS_AT_ONCE // len(cells))
+    for start in range(0, length, step):
+        texts = trimmed(_joined([column.slice(start, step) for column in cells]))
+        values[:, start : start + step] = seen.add(texts, start, style)
+    for i, (position, column) in enumerate(columns):
+        if seen.present[i] == 0:
+            yield position, "no values"
+        elif seen.numbers[i] < LEAST_NUMBERS * seen.present[i]:
+            yield position, _why_text(column, seen.present[i])
+        else:
+            yield position, (values[i], seen.traits(i))
+
+
+class _Seen:
+    """What was seen in columns so far."""
+
+    def __init__(self, n_columns: int) -> None:
+        self.present, self.numbers, self.decimals = np.zeros((3, n_columns), dtype=np.int64)
+        self.grouped, self.code_like, self.exponent = np.zeros((3, n_columns), dtype=bool)
+        self.whole = np.ones(n_columns, dtype=bool)
+        self.words: list[dict[int, str]] = [{} for _ in range(n_columns)]
+
+    def add(self, texts: Any, first_row: int, style: Style) -> Array:
+        """Look at some rows, whose cells are given column by column; returns their numbers."""
+        compute = pyarrow("pyarrow.compute")
+        shape = len(self.present), len(texts) // len(self.present)
+
+        def by_column(marks: Any) -> Array:
+            return np.asarray(compute.fill_null(marks, False)).reshape(shape)
+
+        numeric = compute.match_substring_regex(texts, number_pattern(style.decimal, style.thousands))
+        present = ~np.asarray(texts.is_null()).reshape(shape)
+        self.present += present.sum(axis=1)
+        self.numbers += by_column(numeric).sum(axis=1)
+        plain = compute.if_else(numeric, texts, None)
+        if style.thousands:
+            self.grouped |= by_column(compute.match_substring(plain, style.thousands)).any(axis=1)
+        self.code_like |= by_column(compute.match_substring_regex(plain, CODE_LIKE)).any(axis=1)
+        plain = with_points(plain, style)
+        exponents = compute.match_substring(plain, "e", ignore_case=True)
+        self.exponent |= by_column(exponents).any(axis=1)
+        decimals = _decimals(plain).reshape(shape).max(axis=1, initial=0)
+        self.decimals = np.maximum(self.decimals, decimals)
+        values = compute.cast(plain, pyarrow().float64()).to_numpy(zero_copy_only=False)
+        # 1e999 is no number either.
+        values = np.where(np.isinf(values), np.nan, values).reshape(shape)
+        missing = np.isnan(values)
+        self.whole &= (missing | (values == np.rint(values))).all(axis=1)
+        for i, row in np.argwhere(missing & present).tolist():
+            self.words[i][first_row + row] = texts[i * shape[1] + row].as_py()
+        return values
+
+    def traits(self, i: int) -> Traits:
+        """Of the column at a place."""
+        decimals = None if self.exponent[i] else int(self.decimals[i])
+        flags = bool(self.grouped[i]), bool(self.code_like[i])
+        return Traits(bool(self.whole[i]), decimals, *flags, self.words[i])
+
+
+def _why_text(cells: Any, n_present: int) -> str:
     compute = pyarrow("pyarrow.compute")
-    if getattr(cells, "num_chunks", 0) == 1:
-        # Arrow takes its time with chunks, which counts where columns are many.
-        cells = cells.chunk(0)
-    texts = trimmed(cells)
-    n_present = len(texts) - texts.null_count
-    if n_present == 0:
-        return "no values"
-    pattern = number_pattern(style.decimal, style.thousands)
-    numeric = compute.match_substring_regex(texts, pattern)
-    n_numbers = compute.sum(numeric).as_py() or 0
-    if n_numbers < LEAST_NUMBERS * n_present:
-        units = compute.sum(compute.match_substring_regex(texts, UNIT)).as_py() or 0
-        return "numbers with a unit" if units > 0.9 * n_present else "text"
-    plain = compute.if_else(numeric, texts, None)
-    grouped = False
-    if style.thousands:
-        grouped = bool(compute.any(compute.match_substring(plain, style.thousands)).as_py())
-    code_like = bool(compute.any(compute.match_substring_regex(plain, CODE_LIKE)).as_py())
-    plain = with_points(plain, style)
-    values = compute.cast(plain, pyarrow().float64()).to_numpy(zero_copy_only=False)
-    values = np.array(values, dtype=np.float64)
-    # 1e999 is no number either.
-    values[np.isinf(values)] = np.nan
-    words = np.isnan(values) & ~np.asarray(texts.is_null())
-    rows = {int(row): texts[int(row)].as_py() for row in np.flatnonzero(words)}
-    return values, Traits(is_whole(values), decimals(plain), grouped, code_like, rows)
+    units = compute.sum(compute.match_substring_regex(trimmed(_joined([cells])), UNIT)).as_py() or 0
+    return "numbers with a unit" if units > 0.9 * n_present else "text"
+
+
+def _joined(columns: list[Any]) -> Any:
+    """The cells of all columns, one after the other, in one piece."""
+    arrow = pyarrow()
+    chunks = [part for column in columns for part in getattr(column, "chunks", [column])]
+    if not chunks:
+        return arrow.array([], arrow.string())
+    return chunks[0] if len(chunks) == 1 else arrow.concat_arrays(chunks)
 
 
 def is_whole(values: Array) -> bool:
@@ -97,15 +178,12 @@ def with_points(texts: Any, style: Style) -> Any:
     return texts if style.decimal == "." else compute.replace_substring(texts, style.decimal, ".")
 
 
-def decimals(numbers: Any) -> int | None:
-    """The most decimals of a column of text; None if it is written with exponents."""
+def _decimals(numbers: Any) -> Array:
+    """How many decimals every number has, as text."""
     compute = pyarrow("pyarrow.compute")
-    if compute.any(compute.match_substring(numbers, "e", ignore_case=True)).as_py():
-        return None
     point = compute.find_substring(numbers, ".")
     after = compute.subtract(compute.utf8_length(numbers), compute.add(point, 1))
-    most = compute.max(compute.if_else(compute.less(point, 0), 0, after)).as_py()
-    return int(most or 0)
+    return np.asarray(compute.fill_null(compute.if_else(compute.less(point, 0), 0, after), 0))
 
 
 def typed(table: TableFile) -> TableFile:
@@ -114,8 +192,7 @@ def typed(table: TableFile) -> TableFile:
         return table
     arrow = pyarrow()
     numbers = {}
-    for position, cells in enumerate(table.arrow.columns):
-        found = numbers_of(cells, table.style)
+    for position, found in columns_of(enumerate(table.arrow.columns), table.style):
         if isinstance(found, str) or found[1].code_like:
             continue
         values, traits = found

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import datetime
 import warnings
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rnlmf.io.dataset import Dataset, FileError, need, numbered, readable
-from rnlmf.io.sniff import is_number
+from rnlmf.io.sizes import check_growth
+from rnlmf.io.sniff import is_header
 from rnlmf.io.table_file import Style, TableFile, pyarrow
 from rnlmf.io.text_columns import text_dataset, typed
 
+# Cells of a sheet that may be looked at though most of them are empty.
+MOST_EMPTY = 1_000_000
+CELL_GROWTH = 10
 BOOL = {True: "TRUE", False: "FALSE"}
 
 
@@ -38,17 +43,31 @@ def _open(path: Path, content: bytes, **options: Any) -> Any:
 def read_workbook(path: Path, *, key: str | None = None) -> Dataset:
     """The first sheet, or the one of that name; columns with formulas are left alone."""
     content = path.read_bytes()
+    with readable(path, "a workbook"), zipfile.ZipFile(path) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+        # A cell of ten letters becomes an object of hundreds of bytes.
+        check_growth(path, len(content), CELL_GROWTH * unpacked)
     book = _open(path, content, data_only=True)
     if key is not None and key not in book.sheetnames:
         raise FileError(path, f"has no sheet {key!r}; pass --key with {', '.join(book.sheetnames)}.")
-    name = key or book.sheetnames[0]
+    with_cells = [sheet.title for sheet in book.worksheets]
+    name = key or next(iter(with_cells), "")
+    if name not in with_cells:
+        raise FileError(
+            path, "has no sheet with cells; pass --key with one that has." if name else "has no sheets."
+        )
+    if book[name].max_row * book[name].max_column > max(MOST_EMPTY, unpacked):
+        # Every cell that is there takes more than a byte.
+        raise FileError(
+            path, f"sheet {name!r} has cells far apart; delete those that are not the table."
+        )
     rows = [list(row) for row in book[name].iter_rows(values_only=True)]
     while rows and not any(cell is not None for cell in rows[-1]):
         rows.pop()
     if not rows:
         raise FileError(path, f"sheet {name!r} is empty; pass another with --key.")
     first = [_as_text(cell) for cell in rows[0]]
-    header = not all(is_number(cell) or not cell for cell in first)
+    header = is_header(first, Style())
     names = first if header else numbered(len(first))
     rows = rows[1:] if header else rows
     if not rows:

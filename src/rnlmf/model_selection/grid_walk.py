@@ -40,7 +40,7 @@ class Axis(NamedTuple):
 
 
 @dataclass
-class GridWalk:
+class GridWalk:  # numpydoc ignore=PR02
     """Search on a grid from a start, one axis after the other, step by step, while the loss falls.
 
     Parameters

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,11 +123,14 @@ class HeldOut:
         rows = rows[:: -(-len(rows) // SCORED_SAMPLES) or 1]
         return HeldOut(self.samples[rows], self.hidden[rows], self.truth[rows])
 
-    def distances(self, denoise: Callable[[Array], Array]) -> Array:
-        """Mean distance of the predictions of hidden entries, for each of the scored samples."""
+    def distances(self, denoise: Callable[[Array], Array], scale: Array | float = 1.0) -> Array:
+        """Mean distance of the predictions of hidden entries, for each of the scored samples.
+
+        Features are divided by their `scale`.
+        """
         some = self.scored()
-        residuals = some.residuals(denoise(some.samples))
-        return some.by_sample(distance(residuals, spread_of(self.truth)))
+        predicted = replace(some, truth=some.truth / scale).residuals(denoise(some.samples) / scale)
+        return some.by_sample(distance(predicted, spread_of(self.truth / scale)))
 
     def residuals(self, predicted: Array) -> Array:
         """Of the predictions of the hidden entries."""
@@ -246,7 +249,15 @@ def held_out_score(estimator: Any, X: Any, y: Any = None) -> float:
     """Scorer for ``GridSearchCV`` and the like: minus the distance to held-out entries of `X`.
 
     The entries are chosen in the same way at every call, so that candidates are compared on the same.
+    Where the estimator divides features by their spread (``feature_scale_``), so are distances.
     """
     data = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
     held_out = HeldOut.draw(data, np.random.RandomState(0))
-    return -float(held_out.distances(estimator.denoise).mean())
+    if not held_out.hidden.any():
+        raise ValueError("X has too few entries to hold any out: score more samples.")
+    scale = getattr(estimator, "feature_scale_", None)
+    with warnings.catch_warnings():
+        # Of a data frame only the values are hidden in part.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        distances = held_out.distances(estimator.denoise, 1.0 if scale is None else scale)
+    return -float(distances.mean())

@@ -15,8 +15,9 @@ OUTER, QUARTILE, LAST = 0.05, 0.25, 0.01
 MOST_OVER_QUARTILES = 100.0
 # So many spreads away no value has a say in anything; what it is itself is judged later.
 WILD = 50.0
-# A column with more such values than this has a shape of its own, and none of them is absurd.
-MOST_WILD = 0.05
+# A column with more such values than this has a shape of its own, and none of them is absurd. Nor are
+# those of a long tail: the nearest absurd value is so many times as far out as the last plausible one.
+MOST_WILD, LEAST_GAP = 0.05, 3.0
 # Beyond this nothing more is to be learned from a number, and squares must not overflow.
 LARGEST = 1e6
 # A value that returns to the letter in this share of the cells, ten times as often as its neighbours
@@ -59,15 +60,27 @@ def _common_values(values: Array) -> Array:
     return np.array(found, dtype=float)
 
 
+def _last_plausible(sizes: Array) -> float:
+    """Size of a column's largest value before the gap beyond which all are absurd; at least `WILD`."""
+    ordered = np.sort(sizes)
+    far = int(np.searchsorted(ordered, WILD, side="right"))
+    if far == len(ordered) or len(ordered) - far > MOST_WILD * len(ordered):
+        return np.inf
+    before = np.maximum(ordered[max(far - 1, 0) : -1], 1.0) if far else np.ones(len(ordered) - 1)
+    gaps = np.flatnonzero(ordered[len(ordered) - len(before) :] > LEAST_GAP * before)
+    return max(float(before[gaps[0]]), WILD) if len(gaps) else np.inf
+
+
 @dataclass(frozen=True)
 class Columns:
-    """Centre, spread and resolution of every column, and the values that return again and again."""
+    """Centre, spread and resolution of every column, the values that return again and again, and how
+    far from the centre, in spreads, a value is plausible."""
 
     center: Array
     spread: Array
     resolution: Array
     common: tuple[Array, ...]
-    wild: Array
+    farthest: Array
 
     @classmethod
     def of(cls, X: Array) -> Columns:
@@ -83,10 +96,11 @@ class Columns:
         spread = np.where((spread > 0.0) & np.isfinite(spread), spread, 1.0)
         known = [column[~np.isnan(column)] for column in X.T]
         resolution = np.array([_resolution(values) for values in known]) / spread
-        with np.errstate(over="ignore"):
-            far = np.abs((X - center) / spread) > WILD
-        wild = np.mean(far, axis=0) <= MOST_WILD
-        return cls(center, spread, resolution, tuple(_common_values(v) for v in known), wild)
+        common = tuple(_common_values(values) for values in known)
+        columns = cls(center, spread, resolution, common, np.full(X.shape[1], np.inf))
+        sizes = np.abs(columns.scaled(X))
+        farthest = [_last_plausible(column[~np.isnan(column)]) for column in sizes.T]
+        return replace(columns, farthest=np.array(farthest))
 
     def with_exceptions(self, X: Array) -> Columns:
         """The same for rows in order, where a value that fills most of a column is its rule.
@@ -118,7 +132,7 @@ class Columns:
 
     def absurd(self, Z: Array) -> Array:
         """Cells beyond any plausible range."""
-        far: Array = (np.abs(Z) > WILD) & self.wild
+        far: Array = np.abs(Z) > self.farthest
         return far
 
     def recurring(self, X: Array, Z: Array) -> Array:
@@ -128,10 +142,3 @@ class Columns:
             if len(values):
                 found[:, j] = np.isin(X[:, j], values)
         return found & ~self.absurd(Z)
-
-
-def canonical_order(Z: Array) -> Array:
-    """An order of the rows that does not depend on the order in which they came."""
-    weights = np.random.RandomState(0).standard_normal(Z.shape[1])
-    order: Array = np.argsort(np.nan_to_num(Z) @ weights, kind="stable")
-    return order

@@ -3,12 +3,13 @@
 A wrong cell misleads: whoever believes it predicts its fellows worse. A right one, however surprising,
 informs. So some cells under suspicion are believed, one in a row, and the loss of their fellows'
 predictions is compared with that when they are not. How much worse it would be if they were all
-wrong is known by an experiment: the same residuals are put on cells that nobody doubts. The ratio of
-the two,
+wrong is known by an experiment: residuals of others with the other sign, put on cells that nobody
+doubts; in sequences in the same places, for what is hidden around a cell decides how far it can
+mislead. The ratio
 
-    phi = harm of believing the suspects / harm of believing made-up errors,
+    phi = harm of believing the suspects / harm of believing made-up errors
 
-estimates which share of the suspects is wrong, with no constant and no assumption on distributions.
+is near 1 where the suspects mislead as errors do, and 0 or less where they inform.
 """
 
 from __future__ import annotations
@@ -51,16 +52,12 @@ def misleading(
     residual = Z - witnesses[0].prediction
     real, of_column = _harm(Z, suspects, believed, judged, scale, testify, sequence)
 
-    made_up, free = np.zeros_like(suspects), judged & ~suspects
-    for j, count in enumerate(believed.sum(axis=0)):
-        rows = np.flatnonzero(free[:, j] & ~made_up.any(axis=1))
-        made_up[rng.permutation(rows)[: min(int(count), len(rows) // 2)], j] = True
-    made_up = _one_in_a_row(made_up, sequence, rng)
+    made_up = believed if sequence is not None else _elsewhere(believed, judged & ~suspects, rng)
     spoiled = Z.copy()
     for j in range(Z.shape[1]):
         rows, source = np.flatnonzero(made_up[:, j]), residual[believed[:, j], j]
         if len(rows):
-            drawn = rng.choice(source, len(rows), replace=len(rows) > len(source))
+            drawn = -rng.permutation(source)[: len(rows)]
             spoiled[rows, j] = witnesses[0].prediction[rows, j] + drawn
     fake, of_fake = _harm(spoiled, suspects, made_up, judged, scale, testify, sequence)
     if not len(fake) or fake.mean() <= 0.0:
@@ -68,14 +65,23 @@ def misleading(
     overall = float(real.mean() / fake.mean())
     m = Z.shape[1]
     counts = np.bincount(of_column, minlength=m)
-    fakes = np.bincount(of_fake, minlength=m)
     reals = np.bincount(of_column, real, minlength=m) / np.maximum(counts, 1)
+    fakes = np.bincount(of_fake, minlength=m)
     expected = np.bincount(of_fake, fake, minlength=m) / np.maximum(fakes, 1)
     # A column whose errors would hardly be felt by others is judged by all.
     weight = counts * (expected > 0.25 * fake.mean())
     own = reals / np.where(expected > 0.0, expected, 1.0)
     shares = (weight * own + FEWEST * overall) / (weight + FEWEST)
     return overall, shares
+
+
+def _elsewhere(believed: Array, free: Array, rng: np.random.RandomState) -> Array:
+    """As many cells of every column that nobody doubts, one in a row."""
+    chosen = np.zeros_like(believed)
+    for j, count in enumerate(believed.sum(axis=0)):
+        rows = np.flatnonzero(free[:, j] & ~chosen.any(axis=1))
+        chosen[rng.permutation(rows)[: min(int(count), len(rows) // 2)], j] = True
+    return chosen
 
 
 def _one_in_a_row(cells: Array, sequence: Sequence | None, rng: np.random.RandomState) -> Array:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 import numpy as np
 
-from rnlmf.opinions.columns import Columns, canonical_order
+from rnlmf.engine.batches import canonical_order
+from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.evidence import misleading
-from rnlmf.opinions.panel import Opinion, Panel
+from rnlmf.opinions.mixing import typical
+from rnlmf.opinions.panel import Fellows, Hearing, Opinion, Panel
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import Verdict, Witness
 from rnlmf.typing import Array
@@ -25,14 +26,16 @@ ONE_BY_ONE = 0.9
 # While suspects are looked for, errors still blur the predictions and each other, and need not pay in
 # full for being told apart; what was hidden for nothing is judged again at the end.
 FIRST_PRICE = 0.5
-# A verdict has settled when fewer cells than this change it.
-SETTLED = 1e-4
-# Stretches that only far neighbours find strange are errors where they are more than this share of a
-# column: there are that many events in right data. So are they where errors are so dense that two are
-# next to each other more often.
-RARE = 0.02
+# A verdict has settled when fewer cells than this change it; while opinions are learned, fewer than the
+# second number.
+SETTLED, LEARNED = 1e-4, 5e-4
 # The share of the suspects of a column that must be wrong before any is touched.
 CREDIBLE = 0.5
+# Suspects account for each other if they are off by less than so many scales, and than this share of
+# what they are off if none of them is believed.
+CLOSE, VOUCHED = 2.0, 0.25
+# Neighbours of hidden cells count from so many on.
+FEW = 10.0
 # Order is used where it makes the predictions of cells better by this share.
 ORDER_HELPS = 0.1
 # With fewer rows no order can be told from chance.
@@ -93,7 +96,6 @@ class Judge:
     verdict: Verdict
     alone: Verdict
     ordered: bool
-    bursts: Array
     trusted: Array
     credibility: float
     left_alone: dict[int, str] = field(default_factory=dict)
@@ -107,12 +109,12 @@ class Judge:
         sequence: Sequence | None = None,
         *,
         force_order: bool = False,
-        dictionary: Callable[[Array, Array], Opinion] | None = None,
+        further: tuple[Opinion, ...] = (),
     ) -> tuple[Judge, Judgement]:
         """Judge the cells of `X` (NaN: missing).
 
-        The order of a `sequence` is used if it helps, or if it is forced. `dictionary` makes a further
-        opinion from cells and which of them are hidden.
+        The order of a `sequence` is used if it helps, or if it is forced. `further` opinions, the
+        dictionary's, are heard besides those that are learned here.
         """
         columns = Columns.of(X)
         Z = columns.scaled(X)
@@ -123,36 +125,18 @@ class Judge:
         if (
             sequence is not None
             and not force_order
-            and not _order_helps(part, judged, columns, sequence)
+            and not _order_helps(part, X[rows], judged, columns, sequence, further)
         ):
             sequence = None
         if sequence is not None:
             columns = columns.with_exceptions(X[rows])
             judged = _judged(columns, X[rows], part)
         first = _first_suspicion(columns, X[rows], part, sequence)
-        hidden, panel = _settle(part, first, judged, columns, sequence, ())
-        further: tuple[Opinion, ...] = ()
-        if dictionary is not None:
-            further = (dictionary(part, hidden),)
-            hidden, panel = _settle(part, hidden, judged, columns, sequence, further)
+        hidden, panel = _settle(part, first, judged, columns, sequence)
+        if further:
+            hidden, panel = _with_further(part, first, hidden, judged, columns, sequence, further)
         witnesses = panel.testify(part, hidden, judged, sequence)
         verdict = Verdict.learn(part, judged, witnesses)
-        bursts = np.zeros(Z.shape[1], dtype=bool)
-        if sequence is not None:
-            wider, _ = _settle(part, first, judged, columns, sequence, further, specific=True)
-            bursts = np.mean(wider & ~hidden, axis=0) > RARE
-            bursts |= hidden.mean(axis=0) ** 2 > RARE
-            if bursts.any():
-                hidden = np.where(bursts, wider, hidden)
-                panel, _ = Panel.learn(part, hidden, judged, columns, sequence, further)
-                witnesses = panel.testify(part, hidden, judged, sequence)
-                specific = Verdict.learn(part, judged, panel.specific(witnesses))
-                verdict = Verdict(
-                    tuple(
-                        s if burst else v
-                        for s, v, burst in zip(specific.columns, verdict.columns, bursts, strict=True)
-                    )
-                )
         alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
         suspects = hidden & judged & ~columns.absurd(part)
         overall, shares = misleading(
@@ -160,11 +144,11 @@ class Judge:
             suspects,
             judged,
             witnesses,
-            lambda cells, some: panel.testify(cells, some, judged, sequence),
+            lambda cells, some: panel.testify(cells, some | np.isnan(cells), judged, sequence),
             sequence,
         )
-        trusted = (shares >= CREDIBLE) | bursts
-        judge = cls(panel, verdict, alone, sequence is not None, bursts, trusted, overall)
+        trusted = shares >= CREDIBLE
+        judge = cls(panel, verdict, alone, sequence is not None, trusted, overall)
         judge = replace(judge, left_alone=judge._reasons(suspects, shares))
         if len(rows) == len(Z):
             # What was found with patience while learning is where judging the same data begins.
@@ -182,28 +166,35 @@ class Judge:
         Z = columns.scaled(X)
         judged = _judged(columns, X, Z)
         if not self.ordered or (
-            sequence is not None and not force_order and not _order_helps(Z, judged, columns, sequence)
+            sequence is not None
+            and not force_order
+            and not _order_helps(Z, X, judged, columns, sequence, self.panel.fellows.further)
         ):
             sequence = None
         absurd = columns.absurd(Z)
         hidden = _first_suspicion(columns, X, Z, sequence)
         if self.settled is not None and _fingerprint(X) == self.known:
             hidden = np.unpackbits(self.settled, count=Z.size).reshape(Z.shape).astype(bool)
-        probability = np.zeros(Z.shape)
+        probability, always = np.zeros(Z.shape), np.isnan(Z) | absurd
+        hearing = Hearing(self.panel.fellows, Z)
         for round_ in range(ROUNDS):
-            witnesses = self.panel.testify(Z, hidden, judged, sequence)
-            probability = self._probability(Z, judged, witnesses, sequence)
+            witnesses = self.panel.testify(Z, hidden, judged, sequence, hearing)
+            probability = self._probability(Z, judged, witnesses)
+            probability = _in_bursts(probability, hidden, sequence)
+            excused = _vouched_for(
+                self.panel.fellows, Z, probability, judged, always, witnesses, sequence
+            )
+            probability = np.where(excused, 0.0, probability)
             wrong = probability > 0.5
             if round_ == ROUNDS - 1:
                 break
-            always = np.isnan(Z) | absurd
             new = _most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence, ONE_BY_ONE)
             if np.mean(new != hidden) < SETTLED:
                 break
             hidden = new
         probability = np.where(absurd, 1.0, np.where(self.trusted, probability, 0.0))
         wrong = (probability > 0.5) & ~np.isnan(Z)
-        witnesses = self.panel.testify(Z, wrong | np.isnan(Z) | absurd, judged, sequence)
+        witnesses = self.panel.testify(Z, wrong | always, judged, sequence, hearing)
         count = np.maximum(np.sum(~np.isnan(Z), axis=1), 1)
         bad_rows = wrong.sum(axis=1) > BAD_ROW * count
         if sequence is None:
@@ -217,17 +208,9 @@ class Judge:
             bad_rows,
         )
 
-    def _probability(
-        self, Z: Array, judged: Array, witnesses: list[Witness], sequence: Sequence | None
-    ) -> Array:
-        if len(witnesses) == 1:
-            verdict = self.alone if self.ordered else self.verdict
-            return verdict.probability(Z, judged, witnesses)
-        usual = self.verdict.probability(Z, judged, witnesses)
-        if not self.bursts.any():
-            return usual
-        specific = self.verdict.probability(Z, judged, self.panel.specific(witnesses))
-        return np.where(self.bursts, specific, usual)
+    def _probability(self, Z: Array, judged: Array, witnesses: list[Witness]) -> Array:
+        verdict = self.alone if self.ordered and len(witnesses) == 1 else self.verdict
+        return verdict.probability(Z, judged, witnesses)
 
     def _reasons(self, suspects: Array, shares: Array) -> dict[int, str]:
         """Columns with suspicious cells that are left alone, and why."""
@@ -275,37 +258,128 @@ def _most_suspicious(
     return chosen
 
 
+def _in_bursts(probability: Array, hidden: Array, sequence: Sequence | None) -> Array:
+    """Probabilities in the light of what is hidden before and after a cell.
+
+    Of a column in which the share ``pi`` is hidden, and the share ``kappa`` of the cells beside hidden
+    ones, a hidden neighbour changes the odds by ``kappa / pi``, another by
+    ``(1 - kappa) / (1 - pi)``: a Markov chain. Where errors come one by one both are 1.
+    """
+    if sequence is None or len(hidden) < 2:
+        return probability
+    first = np.zeros(len(hidden), dtype=bool)
+    first[list(sequence.starts)] = True
+    before = np.vstack([hidden[:1], hidden[:-1]])
+    pairs = hidden & ~first[:, None]
+    often = np.clip(hidden.mean(axis=0), 1e-6, 1.0 - 1e-6)
+    again = (np.sum(pairs & before, axis=0) + FEW * often) / (pairs.sum(axis=0) + FEW)
+    again = np.clip(again, often, 1.0 - 1e-3)
+    beside_hidden, beside_other = np.log(again / often), np.log((1.0 - again) / (1.0 - often))
+    change = np.where(before, beside_hidden, beside_other)
+    change[first] = 0.0
+    last = np.r_[first[1:], True]
+    after = np.where(np.vstack([hidden[1:], hidden[-1:]]), beside_hidden, beside_other)
+    after[last] = 0.0
+    odds = probability / np.maximum(1.0 - probability, 1e-12) * np.exp(change + after)
+    return odds / (1.0 + odds)
+
+
+def _vouched_for(
+    fellows: Fellows,
+    Z: Array,
+    probability: Array,
+    judged: Array,
+    always: Array,
+    witnesses: list[Witness],
+    sequence: Sequence | None,
+) -> Array:
+    """Suspects that account for each other: right, though nobody else would have expected them.
+
+    Errors are independent; whoever believes one does not predict the other. So cells of a row that
+    predict each other are no errors, nor is an event in time.
+    """
+    row, wrong = witnesses[-1], probability > 0.5
+    excused = np.zeros(wrong.shape, dtype=bool)
+    rows = np.flatnonzero(wrong.sum(axis=1) > 1)
+    if len(rows):
+        believed = fellows.testify(Z[rows], always[rows], judged[rows] & ~always[rows])
+        off = np.abs(Z[rows] - believed.prediction)
+        unbelieved = np.abs(Z[rows] - row.prediction[rows])
+        close = wrong[rows] & (off < np.minimum(CLOSE * row.scale[rows], VOUCHED * unbelieved))
+        excused[rows] = close & (close.sum(axis=1, keepdims=True) > 1)
+    if sequence is not None:
+        excused |= sequence.events(Z, wrong, witnesses[0].prediction, VOUCHED)
+    return excused & ~always
+
+
 def _settle(
     Z: Array,
     hidden: Array,
     judged: Array,
     columns: Columns,
     sequence: Sequence | None,
-    further: tuple[Opinion, ...],
-    *,
-    specific: bool = False,
+    further: tuple[Opinion, ...] = (),
 ) -> tuple[Array, Panel]:
     """Learn, judge and hide in turns until the verdict does not change any more."""
     always = np.isnan(Z) | columns.absurd(Z)
     for _ in range(LEARNING_ROUNDS):
         panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
-        heard = panel.specific(witnesses) if specific else witnesses
-        suspicion = Verdict.learn(Z, judged, heard, FIRST_PRICE)
-        wrong = suspicion.probability(Z, judged, heard) > 0.5
+        suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE)
+        probability = suspicion.probability(Z, judged, witnesses)
+        probability = _in_bursts(probability, hidden, sequence)
+        excused = _vouched_for(panel.fellows, Z, probability, judged, always, witnesses, sequence)
+        wrong = (probability > 0.5) & ~excused
         new = _most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
-        if np.mean(new != hidden) < SETTLED:
+        if np.mean(new != hidden) < LEARNED:
             break
         hidden = new
     return hidden, panel
 
 
-def _order_helps(Z: Array, judged: Array, columns: Columns, sequence: Sequence) -> bool:
-    """Whether neighbours in time predict cells better than any others would."""
+def _with_further(
+    Z: Array,
+    first: Array,
+    hidden: Array,
+    judged: Array,
+    columns: Columns,
+    sequence: Sequence | None,
+    further: tuple[Opinion, ...],
+) -> tuple[Array, Panel]:
+    """Go on from what was `hidden` with further opinions, or where they know better: begin with them.
+
+    Relations between columns tell errors best when few are left in a row; on a curved structure they
+    tell nothing, and what they hide is hidden for nothing. The dictionary bears errors from the start.
+    """
+
+    def size(prediction: Array) -> float:
+        said = judged & ~np.isnan(prediction)
+        return float(np.mean(np.log(typical(Z - prediction, said, columns.resolution))))
+
+    later = _settle(Z, hidden, judged, columns, sequence, further)
+    known = later[1].testify(Z, later[0], judged, sequence)[0]
+    if min(size(opinion(Z, first)) for opinion in further) > size(known.prediction):
+        return later
+    earlier = _settle(Z, first, judged, columns, sequence, further)
+    others = earlier[1].testify(Z, earlier[0], judged, sequence)[0]
+    return earlier if size(others.prediction) < size(known.prediction) else later
+
+
+def _order_helps(
+    Z: Array,
+    X: Array,
+    judged: Array,
+    columns: Columns,
+    sequence: Sequence,
+    further: tuple[Opinion, ...],
+) -> bool:
+    """Whether neighbours in time make the predictions of the fellows better."""
     if len(Z) < FEWEST_ROWS:
         return False
-    V = np.where(np.isnan(Z) | columns.absurd(Z), 0.0, Z)
-    shuffled = canonical_order(Z)[np.random.RandomState(0).permutation(len(Z))]
-    usual = Sequence.of(len(Z)).distance_to_neighbours(V[shuffled])
-    here = sequence.distance_to_neighbours(V)
-    some = judged.any(axis=0) & (usual > 0.0)
-    return bool(some.any()) and float(np.median(here[some] / usual[some])) < 1.0 - ORDER_HELPS
+    hidden = _first_suspicion(columns, X, Z, sequence)
+    used = judged & ~hidden
+    _, (both, _, row) = Panel.learn(Z, hidden, judged, columns, sequence, further)
+    with_order, without = (
+        typical(Z - witness.prediction, used, columns.resolution) for witness in (both, row)
+    )
+    some = used.any(axis=0)
+    return bool(some.any()) and float(np.median((with_order / without)[some])) < 1.0 - ORDER_HELPS

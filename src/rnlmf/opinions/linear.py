@@ -15,7 +15,8 @@ import numpy as np
 
 from rnlmf.typing import Array
 
-# No cell pulls with more than so many spreads.
+# While relations are learned no cell pulls with more than so many spreads. Predictions take the cells
+# as they are: two columns that are far out in the same way vouch for each other.
 LARGEST_PULL = 8.0
 RIDGES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 # Ridge while the covariance is learned from rows with gaps, and how often gaps are filled anew.
@@ -92,8 +93,7 @@ class LinearOpinion:
 
     def predict(self, Z: Array, hidden: Array) -> tuple[Array, Array]:
         """Every cell from those of its row that are not hidden, itself left out; and its deviation."""
-        V = np.clip(Z, -LARGEST_PULL, LARGEST_PULL)
-        A = np.where(hidden, 0.0, V - self.mean) / self.scale
+        A = np.where(hidden, 0.0, Z - self.mean) / self.scale
         P = self.precision
         pull = A @ P
         prediction = A - pull / np.diag(P)

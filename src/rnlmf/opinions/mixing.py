@@ -16,6 +16,8 @@ STEPS = 6
 # Residuals are calibrated at this quantile: a median may be exactly zero (a sensor at rest), higher
 # ones feel the errors that were not yet found. The number is the normal distribution's.
 QUANTILE, NORMAL_QUANTILE = 0.7, 1.0364
+# More cells of a column do not change shares and slopes.
+MOST_CELLS = 2000
 # Logarithms of residuals start here, in typical residuals.
 LEAST = 0.1
 # A column's own dependence on the features counts from so many cells on.
@@ -55,7 +57,8 @@ def shares(Z: Array, used: Array, predictions: Array, scale: Array | None = None
         rows = used[:, j]
         if rows.sum() < 3 * count:
             continue
-        unit = np.ones(int(rows.sum())) if scale is None else scale[rows, j]
+        rows = np.flatnonzero(rows)[:: -(-int(rows.sum()) // MOST_CELLS)]
+        unit = np.ones(len(rows)) if scale is None else scale[rows, j]
         A, y = predictions[:, rows, j].T / unit[:, None], Z[rows, j] / unit
         w = np.eye(count)[np.argmin(np.median(np.abs(y[:, None] - A), axis=0))]
         for _ in range(STEPS):
@@ -99,10 +102,13 @@ class ScaleModel:
         G = np.moveaxis(features, 0, -1)
         center, width = G[used].mean(axis=0), G[used].std(axis=0) + 1e-9
         G = (G - center) / width
-        pooled = _robust_slopes(G[used], y[used], 1e-3 * used.sum(), np.zeros(count))
+        step = -(-int(used.sum()) // (10 * MOST_CELLS)) or 1
+        some_G, some_y = G[used][::step], y[used][::step]
+        pooled = _robust_slopes(some_G, some_y, 1e-3 * len(some_y), np.zeros(count))
         slopes = np.empty((count, m))
         for j in range(m):
-            rows = used[:, j]
+            rows = np.flatnonzero(used[:, j])
+            rows = rows[:: -(-len(rows) // MOST_CELLS) or 1]
             slopes[:, j] = _robust_slopes(G[rows, j], y[rows, j], OWN_CELLS, pooled)
         model = cls(unit, center, width, slopes, np.ones(m), resolution)
         relative = np.where(used, np.abs(residual) / model.predict(features), np.nan)

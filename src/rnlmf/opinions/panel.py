@@ -12,23 +12,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnlmf.opinions.columns import Columns, canonical_order
-from rnlmf.opinions.linear import LARGEST_PULL, LinearOpinion
+from rnlmf.engine.batches import canonical_order
+from rnlmf.opinions.columns import WILD, Columns
+from rnlmf.opinions.linear import LinearOpinion
 from rnlmf.opinions.mixing import ScaleModel, combine, logarithm, of_row, shares, typical
 from rnlmf.opinions.similar import SimilarRows
 from rnlmf.opinions.temporal import Sequence, Surroundings
 from rnlmf.opinions.verdict import Witness
 from rnlmf.typing import Array
 
-# From cells and which of them are hidden to a prediction of every cell that does not see it.
+# From cells and which of them are hidden to a prediction of every cell that does not see it, or NaN.
 Opinion = Callable[[Array, Array], Array]
 
 # Shares and scales depend on each other; two turns settle them.
 TURNS = 2
 # Rows in the running median that follows quiet and busy stretches.
 STRETCH = 41
-# Quantile of the far neighbours' errors that counts as their worst, and the normal distribution's.
-WORST, NORMAL_WORST = 0.95, 1.96
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,9 @@ class Fellows:
         assert scale is not None
         return cls(linear, similar, further, weights, model), Witness(prediction, scale)
 
-    def testify(self, Z: Array, hidden: Array, used: Array) -> Witness:
-        predictions, deviation, spread = _by_fellows(self.linear, self.similar, self.further, Z, hidden)
+    def testify(self, Z: Array, hidden: Array, used: Array, hearing: Hearing | None = None) -> Witness:
+        """What the fellows say; a `hearing` of the same cells remembers what they have said before."""
+        predictions, deviation, spread = (hearing or Hearing(self, Z)).of(hidden)
         prediction = combine(self.weights, predictions)
         features = _fellow_features(
             Z - prediction, used, self.scale.unit, predictions, deviation, spread
@@ -71,8 +71,33 @@ class Fellows:
         return Witness(prediction, self.scale.predict(features))
 
 
+class Hearing:
+    """What the fellows say of the same rows time and again: asked anew where other cells are hidden."""
+
+    def __init__(self, fellows: Fellows, Z: Array) -> None:
+        self.fellows = fellows
+        self.Z = Z
+        self._hidden: Array | None = None
+        self._heard: tuple[Array, ...] = ()
+
+    def of(self, hidden: Array) -> tuple[Array, Array, Array]:
+        """Predictions, and both kinds of deviations."""
+        f = self.fellows
+        if self._hidden is None:
+            self._heard = _by_fellows(f.linear, f.similar, f.further, self.Z, hidden)
+        else:
+            rows = np.flatnonzero((hidden != self._hidden).any(axis=1))
+            if len(rows):
+                fresh = _by_fellows(f.linear, f.similar, f.further, self.Z[rows], hidden[rows])
+                for old, new in zip(self._heard, fresh, strict=True):
+                    old[..., rows, :] = new
+        self._hidden = hidden.copy()
+        predictions, deviation, spread = self._heard
+        return predictions, deviation, spread
+
+
 def _filled(Z: Array, hidden: Array, prediction: Array) -> Array:
-    return np.where(hidden, np.clip(prediction, -LARGEST_PULL, LARGEST_PULL), Z)
+    return np.where(hidden, np.clip(prediction, -WILD, WILD), Z)
 
 
 def _by_fellows(
@@ -80,7 +105,10 @@ def _by_fellows(
 ) -> tuple[Array, Array, Array]:
     by_line, deviation = linear.predict(Z, hidden)
     by_similar, spread = similar.predict(_filled(Z, hidden, by_line), hidden)
-    predictions = [by_line, by_similar, *(opinion(Z, hidden) for opinion in further)]
+    predictions = [by_line, by_similar]
+    for opinion in further:
+        said = opinion(Z, hidden)
+        predictions.append(np.where(np.isnan(said), by_line, said))
     return np.stack(predictions), deviation, spread
 
 
@@ -156,7 +184,6 @@ class Panel:
     fellows: Fellows
     neighbours: TimeNeighbours | None
     both: ScaleModel | None
-    worst: Array | None
 
     @classmethod
     def learn(
@@ -172,51 +199,39 @@ class Panel:
         used = judged & ~hidden
         fellows, row = Fellows.learn(Z, hidden, used, columns, further)
         if sequence is None:
-            return cls(columns, fellows, None, None, None), [row]
+            return cls(columns, fellows, None, None), [row]
         surroundings = sequence.near(Z, hidden)
         neighbours, time = TimeNeighbours.learn(Z, surroundings, used, columns, sequence)
         prediction, features = _both(Z, used, row, time, columns.resolution)
         both = ScaleModel.learn(Z - prediction, used, features, columns.resolution)
-        far = np.where(used, np.abs(Z - sequence.far(Z, hidden)), np.nan)
-        worst = np.ones(Z.shape[1])
-        some = used.any(axis=0)
-        worst[some] = np.nanquantile(far[:, some], WORST, axis=0) / NORMAL_WORST
-        panel = cls(columns, fellows, neighbours, both, worst)
+        panel = cls(columns, fellows, neighbours, both)
         return panel, panel._ordered(Z, used, row, time, surroundings)
 
     def testify(
-        self, Z: Array, hidden: Array, judged: Array, sequence: Sequence | None
+        self,
+        Z: Array,
+        hidden: Array,
+        judged: Array,
+        sequence: Sequence | None,
+        hearing: Hearing | None = None,
     ) -> list[Witness]:
         """The mixture first, then each family alone."""
         used = judged & ~hidden
-        row = self.fellows.testify(Z, hidden, used)
+        row = self.fellows.testify(Z, hidden, used, hearing)
         if sequence is None or self.neighbours is None:
             return [row]
         surroundings = sequence.near(Z, hidden)
         time = self.neighbours.testify(Z, surroundings, used, sequence)
         return self._ordered(Z, used, row, time, surroundings)
 
-    def specific(self, witnesses: list[Witness]) -> list[Witness]:
-        """The same without the testimony of neighbours that know less than far ones would.
-
-        In a burst of errors every cell is between two that disagree as much as it does; such
-        neighbours excuse anything.
-        """
-        if self.worst is None or len(witnesses) == 1:
-            return witnesses
-        both, time, row = witnesses
-        scale = np.where(time.scale < self.worst, time.scale, np.inf)
-        return [both, Witness(time.prediction, scale), row]
-
     def _ordered(
         self, Z: Array, used: Array, row: Witness, time: Witness, surroundings: Surroundings
     ) -> list[Witness]:
         assert self.both is not None
-        assert self.worst is not None
         prediction, features = _both(Z, used, row, time, self.columns.resolution, self.both.unit)
         scale = self.both.predict(features)
         trust = row.scale**2 / (row.scale**2 + time.scale**2)
-        doubt = np.where(time.scale < self.worst, trust * surroundings.gap / 2.0, 0.0)
+        doubt = trust * surroundings.gap / 2.0
         return [Witness(prediction, np.maximum(scale, doubt)), time, row]
 
 

@@ -22,6 +22,11 @@ LARGEST_DIFFERENCE = 5.0
 CHUNK_CELLS = 1 << 22
 
 
+def column_groups(m: int) -> Array:
+    """Which columns are asked about together."""
+    return np.random.RandomState(0).permutation(m) % min(GROUPS, m)
+
+
 @dataclass(frozen=True)
 class SimilarRows:
     """Rows to be similar to, without their hidden cells, and the groups of columns."""
@@ -33,10 +38,8 @@ class SimilarRows:
     @classmethod
     def learn(cls, filled: Array, hidden: Array, order: Array) -> SimilarRows:
         """Some of the rows, spread evenly over an `order` of them."""
-        n, m = filled.shape
-        chosen = order[:: -(-n // REFERENCE_ROWS)]
-        groups = np.random.RandomState(0).permutation(m) % min(GROUPS, m)
-        return cls(filled[chosen], hidden[chosen], groups)
+        chosen = order[:: -(-len(filled) // REFERENCE_ROWS)]
+        return cls(filled[chosen], hidden[chosen], column_groups(filled.shape[1]))
 
     def predict(self, filled: Array, hidden: Array) -> tuple[Array, Array]:
         """Weighted means of the most similar rows, and how much these differ."""

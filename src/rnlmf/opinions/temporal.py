@@ -1,17 +1,15 @@
-"""What a cell should be by its neighbours in time, near ones and far ones.
+"""What a cell should be by its neighbours in time.
 
-Near neighbours give four predictions of different smoothness. Their uncertainty is local: between two
-neighbours that disagree, nobody can say what is right. Far neighbours (beyond any short burst of
-errors) say how well one would predict without looking at what is near; see :class:`Surroundings`.
+They give four predictions of different smoothness. Their uncertainty is local: between two neighbours
+that disagree, nobody can say what is right; see :class:`Surroundings`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from scipy.ndimage import maximum_filter1d, median_filter, uniform_filter1d
 
 from rnlmf.typing import Array
@@ -20,10 +18,11 @@ from rnlmf.typing import Array
 MEANS = (5, 11)
 # A cubic through four neighbours that span more rows than this is a guess.
 LONGEST_CUBIC = 10
-# Far neighbours: beyond so many rows, and so many of them.
-FAR, FAR_WIDTH = 10, 9
-# First suspicion, before anything is learned: beyond so many running deviations of a running median.
-MEDIAN_ROWS, DEVIATION_ROWS, SUSPICIOUS = 7, 31, 6.0
+# Chance often puts fewer rows in line. A shorter stretch is strange if so many are expected by chance.
+EVENT_ROWS, SHORTEST, CHANCE = 5, 3, 0.05
+# First suspicion, before anything is learned: beyond so many running deviations of a running median, in
+# rows. The longer one is for bursts, whose errors would be a short one's median.
+WINDOWS, SUSPICIOUS = ((7, 31), (31, 121)), 6.0
 
 
 @dataclass(frozen=True)
@@ -73,13 +72,51 @@ class Sequence:
         usual: Array = np.nanmedian(self.apply(distances, Z.shape), axis=0)
         return usual
 
+    def events(self, Z: Array, wrong: Array, prediction: Array, share: float) -> Array:
+        """Stretches of suspects that continue each other, far as they are from all else.
+
+        Errors are independent: each is as far from its neighbours, wrong ones too, as from the truth.
+        A movement, a step or a drift is not: its cells are usually off from the line through the two
+        beside them by less than a `share` of their distance from the prediction. In short stretches
+        half the distance to the next one beside will do; these count where there are hardly others, and
+        where so many errors one after the other would be a strange chance. A stretch that is equal to
+        the letter is no event.
+        """
+        found = np.zeros(wrong.shape, dtype=bool)
+        if len(Z) < EVENT_ROWS:
+            return found
+        step = np.abs(np.diff(Z, axis=0, prepend=np.nan, append=np.nan))
+        nearest = np.fmin(step[:-1], step[1:])
+        inner = np.full(Z.shape, np.nan)
+        inner[1:-1] = np.abs(Z[1:-1] - (Z[:-2] + Z[2:]) / 2.0)
+        distance = np.abs(Z - prediction)
+        breaks = np.zeros(len(Z), dtype=bool)
+        breaks[list(self.starts)] = True
+        for j in np.flatnonzero(wrong.any(axis=0)):
+            often = wrong[:, j].mean()
+            runs = list(_runs(wrong[:, j], breaks))
+            stretches = sum(last - first for first, last in runs if last - first >= SHORTEST)
+            alone = stretches < often * len(Z) / 2.0
+            for first, last in runs:
+                length, rows = last - first, slice(first, last)
+                middle, off = slice(first + 1, last - 1), inner
+                if length < EVENT_ROWS:
+                    if not alone or length < SHORTEST or len(Z) * often**length > CHANCE:
+                        continue
+                    middle, off = rows, nearest / 2.0
+                if np.ptp(Z[rows, j]) > 0.0:
+                    far = np.nanmedian(distance[middle, j])
+                    found[rows, j] = np.nanmedian(off[middle, j]) < share * far
+        return found
+
     def suspicious(self, Z: Array, resolution: Array) -> Array:
-        """Cells far from the running median of their column, by its running deviation."""
-        V = np.nan_to_num(Z)
-        distance = np.abs(V - self.smooth(V, MEDIAN_ROWS))
-        usual = np.maximum(0.3 * np.median(distance, axis=0), np.maximum(resolution, 1e-9))
-        deviation = 1.4826 * np.maximum(self.smooth(distance, DEVIATION_ROWS), usual)
-        found: Array = distance > SUSPICIOUS * deviation
+        """Cells far from a running median of their column, by its running deviation."""
+        V, found = np.nan_to_num(Z), np.zeros(Z.shape, dtype=bool)
+        for median_rows, deviation_rows in WINDOWS:
+            distance = np.abs(V - self.smooth(V, median_rows))
+            usual = np.maximum(0.3 * np.median(distance, axis=0), np.maximum(resolution, 1e-9))
+            deviation = 1.4826 * np.maximum(self.smooth(distance, deviation_rows), usual)
+            found |= distance > SUSPICIOUS * deviation
         return found
 
     def near(self, Z: Array, hidden: Array) -> Surroundings:
@@ -94,18 +131,24 @@ class Sequence:
             }
         )
 
-    def far(self, Z: Array, hidden: Array) -> Array:
-        """Mean of the medians of some cells beyond `FAR` rows on either side; 0 without any."""
-        return self.apply(lambda rows: _far(Z[rows], hidden[rows]), Z.shape)
-
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Near predictions (one below the other), disagreement of the neighbours, and how far they are."""
+    """Near predictions (one below the other), disagreement of the neighbours, and how far they are.
+
+    Neighbours disagree by what the trend around them does not account for.
+    """
 
     predictions: Array
     gap: Array
     distance: Array
+
+
+def _runs(chosen: Array, breaks: Array) -> Iterator[tuple[int, int]]:
+    """First row, and the one after the last, of stretches of chosen rows."""
+    starts = np.flatnonzero(chosen & (breaks | ~np.r_[False, chosen[:-1]]))
+    ends = np.flatnonzero(chosen & np.r_[breaks[1:] | ~chosen[1:], True]) + 1
+    yield from zip(starts, ends, strict=True)
 
 
 def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:
@@ -157,25 +200,14 @@ def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:
         total = uniform_filter1d(V, width, axis=0, mode="constant") * width - V
         count = uniform_filter1d(known.astype(float), width, axis=0, mode="constant") * width - known
         predictions.append(np.where(count > 0.5, total / np.maximum(count, 0.5), line))
-    gap = np.where(left & right, np.abs(zl - zr), np.nan)
+    # A steady rise is no disagreement: what the slope between the next two accounts for is none.
+    wide = points[3] - points[0]
+    outer = (L2 >= 0) & (n > R2) & (wide > 0.0)
+    slope = np.where(outer, values[3] - values[0], 0.0) / np.where(outer, wide, 1.0)
+    gap = np.where(left & right, np.abs(zr - zl - slope * span), np.nan)
     usual, some = np.zeros(m), np.any(~np.isnan(gap), axis=0)
     usual[some] = np.nanmedian(gap[:, some], axis=0) if some.any() else 0.0
     gap = np.where(np.isnan(gap), usual, gap)
     step = float(np.median(np.diff(times))) if n > 1 else 1.0
     distance = np.where(left & right, dl + dr, 2.0 * np.maximum(dl * left, dr * right)) / (step or 1.0)
     return Surroundings(np.stack(predictions), gap, np.log(np.maximum(distance, 1.0) / 2.0))
-
-
-def _far(Z: Array, hidden: Array) -> Array:
-    n, m = Z.shape
-    margin = np.full((FAR + FAR_WIDTH, m), np.nan)
-    V = np.vstack([margin, np.where(hidden, np.nan, Z), margin])
-    windows = sliding_window_view(V, FAR_WIDTH, axis=0)
-    counted = np.sum(~np.isnan(windows), axis=-1)
-    medians = np.full(counted.shape, np.nan)
-    some = counted > 0
-    medians[some] = np.nanmedian(windows[some], axis=-1)
-    sides = np.stack([medians[:n], medians[2 * FAR + FAR_WIDTH + 1 :][:n]])
-    there = ~np.isnan(sides)
-    mean: Array = np.where(there, sides, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    return mean

@@ -26,11 +26,14 @@ from scipy.stats import t as student
 from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
 from rnlmf.typing import Array
 
-FREEDOMS = (1.0, 2.0, 4.0, 10.0, 30.0)
-STEPS = 15
+FREEDOMS = (30.0, 10.0, 4.0, 2.0, 1.0)
+STEPS = 6
 # Errors are gross: at least the column's spread. No more than this share of a column is wrong.
 LEAST_ERROR, LARGEST_ERROR = 1.0, 50.0
 MOST_WRONG = 0.4
+# Nor is there an error that can be told from a surprise unless errors are this many times as large as
+# what predictions usually are off: a broad and a narrow normal are also a heavy tail.
+GROSS = 4.0
 FEWEST_CELLS = 20
 # What the second component must gain, in logarithms of the number of cells: its two parameters, twice.
 PRICE = 2.0
@@ -87,31 +90,31 @@ class ColumnVerdict:
         step = -(-len(z) // MOST_CELLS)
         z, p, s = z[::step], p[:, ::step], s[:, ::step]
         best, likelihood, alone = cls(), -np.inf, -np.inf
+        only = mixed = np.full(len(p), 0.1 / max(len(p) - 1, 1))
+        only[0] = 1.0 - only[1:].sum()
+        share, size = 0.03, 3.0
+        bounded = np.clip(z - p[0], -LARGEST_ERROR, LARGEST_ERROR)
+        # From one freedom to the next, what was found is a good start.
         for freedom in FREEDOMS:
             f = _right(z, p, s, freedom)
-            credibility = np.full(len(f), 0.1 / max(len(f) - 1, 1))
-            credibility[0] = 1.0 - credibility[1:].sum()
+            for _ in range(STEPS if len(f) > 1 else 0):
+                parts = only[:, None] * f
+                only = (parts / parts.sum(axis=0)).mean(axis=1)
+            alone = max(alone, float(np.log(only @ f).sum()))
             for _ in range(STEPS):
-                parts = credibility[:, None] * f
-                credibility = (parts / parts.sum(axis=0)).mean(axis=1)
-            alone = max(alone, float(np.log(credibility @ f).sum()))
-            share, size = 0.03, 3.0
-            for _ in range(STEPS):
-                wrong, parts = share * _wrong(z, p[0], s[0], size), credibility[:, None] * f
+                wrong, parts = share * _wrong(z, p[0], s[0], size), mixed[:, None] * f
                 right = parts.sum(axis=0)
                 posterior = wrong / (wrong + (1.0 - share) * right)
                 share = float(np.clip(posterior.mean(), 1e-5, MOST_WRONG))
-                bounded = np.clip(z - p[0], -LARGEST_ERROR, LARGEST_ERROR)
                 squares = float((posterior * bounded**2).sum() / max(posterior.sum(), 1e-9))
                 size = float(np.clip(np.sqrt(squares), LEAST_ERROR, LARGEST_ERROR))
                 part = (parts / right * (1.0 - posterior)).sum(axis=1)
-                credibility = part / part.sum()
-            value = float(
-                np.log(share * _wrong(z, p[0], s[0], size) + (1 - share) * (credibility @ f)).sum()
-            )
+                mixed = part / part.sum()
+            value = float(np.log(share * _wrong(z, p[0], s[0], size) + (1 - share) * (mixed @ f)).sum())
             if value > likelihood:
-                best, likelihood = cls(freedom, credibility, share, size), value
-        return best if likelihood - alone > price * np.log(len(z)) else cls()
+                best, likelihood = cls(freedom, mixed, share, size), value
+        told_apart = best.size > GROSS * float(np.median(s[0]))
+        return best if told_apart and likelihood - alone > price * np.log(len(z)) else cls()
 
     def probability(self, z: Array, p: Array, s: Array) -> Array:
         """That cells are wrong."""

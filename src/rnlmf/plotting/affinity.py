@@ -22,6 +22,7 @@ class AffinityDisplay:
     Parameters
     ----------
     affinity : sparse array of shape (n_samples, n_samples) or (n_samples, n_landmarks)
+        The graph.
     labels : array of shape (n_samples,)
         What rows, and the columns of a square graph, are sorted by.
 
@@ -86,6 +87,7 @@ class AffinityDisplay:
         Parameters
         ----------
         ax : matplotlib axes or None
+            Where to draw.
         size : int
             Most cells a side.
         cmap : str
@@ -122,6 +124,7 @@ class EmbeddingDisplay:
     embedding : array of shape (n_samples, n_vectors)
         It is shown along its first two principal components.
     labels : array of shape (n_samples,)
+        Clusters.
 
     Attributes
     ----------

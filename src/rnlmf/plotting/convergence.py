@@ -15,6 +15,7 @@ class ConvergenceDisplay:
     Parameters
     ----------
     objective : array of shape (n_iter,)
+        Its values.
     converged : bool or None
         Whether the fit stopped by itself; None leaves it unsaid.
     name : str or None

@@ -29,7 +29,9 @@ class DenoisingDisplay:
     feature : int or None
         Which feature, if samples are no images; None: that from which most was removed.
     feature_names : list of str or None
+        For the axis.
     n_images : int
+        How many images.
 
     Attributes
     ----------

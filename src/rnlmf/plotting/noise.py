@@ -32,6 +32,7 @@ class NoiseMapDisplay:
     spread : array of shape (n_features,) or None
         Standard deviations of the clean features; None: one.
     feature_names : list of str or None
+        For the axis.
     max_rows, max_columns : int
         Larger maps show means over blocks.
 

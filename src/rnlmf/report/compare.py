@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from rnlmf.io.dataset import are_curves
 from rnlmf.report import pictures
 from rnlmf.report.content import (
     BLUE,
@@ -24,8 +27,10 @@ from rnlmf.typing import Array
 MAX_IMAGES = 60
 MAX_PIXELS = 3_000_000
 MAX_SERIES_FEATURES = 12
-MAX_SERIES_POINTS = 3000
-MAX_HEAT_ROWS = 160
+MAX_SERIES_POINTS = 1500
+MAX_HEAT_ROWS = 120
+MAX_ROWS = 40
+MAX_ROW_NUMBERS = 8000
 
 # Transparent in the middle, which suits a light page and a dark one.
 SIGNED_SCALE = [[0, "rgba(59,130,196,1)"], [0.5, "rgba(128,128,128,0.04)"], [1, "rgba(228,87,46,1)"]]
@@ -37,8 +42,11 @@ def before_and_after(page: PageContent) -> Section:
     if page.image_shape is not None:
         _images(section, page, page.image_shape)
     else:
-        _series(section, page)
-        _heat_map(section, page)
+        parts = [_series, _rows, _heat_map]
+        if are_curves(page.clean):
+            parts = [_rows, _series, _heat_map]
+        for part in parts:
+            part(section, page)
     return section
 
 
@@ -88,8 +96,8 @@ def _series(section: Section, page: PageContent) -> None:
         series.append(
             {
                 "name": chart_text(page.names[j]),
-                "before": numbers(before, 6),
-                "after": numbers(after, 6),
+                "before": numbers(before),
+                "after": numbers(after),
                 "repaired": repaired.tolist(),
                 "alt": f"{page.names[j]} over the samples, {share} of the entries repaired",
             }
@@ -97,20 +105,14 @@ def _series(section: Section, page: PageContent) -> None:
     labels = None
     if page.sample_names is not None:
         labels = [chart_text(page.sample_names[i]) for i in rows]
-    section.content = {
+    section.content |= {
         "series": series,
         "series_positions": rows.tolist(),
         "series_labels": labels,
     }
-    line = plotly().Scatter
-    cross = {"color": RED, "size": 7, "symbol": "x-thin", "line": {"color": RED, "width": 2}}
     section.draw(
         "series",
-        [
-            line(mode="lines", name="before", line={"color": GREY, "width": 1}, opacity=0.7),
-            line(mode="lines", name="after", line={"color": BLUE, "width": 2}),
-            line(mode="markers", name="repaired", marker=cross),
-        ],
+        before_after_traces(),
         xaxis={"rangeslider": {"visible": True, "thickness": 0.08}, "nticks": 8},
         yaxis_fixedrange=False,
     )
@@ -128,12 +130,67 @@ def _series(section: Section, page: PageContent) -> None:
     )
 
 
+def _rows(section: Section, page: PageContent) -> None:
+    """One sample over its features, in units of its own if it is a curve."""
+    m = len(page.names)
+    most = int(np.clip(MAX_ROW_NUMBERS // m, 6, MAX_ROWS))
+    shown = [int(i) for i in page.removed_order[:most]]
+    curves = are_curves(page.clean)
+    center, spread = (0.0, 1.0) if curves else page.units()
+    before, after = ((data[shown] - center) / spread for data in (page.X, page.clean))
+    large = np.abs(page.X[shown] - page.clean[shown]) > LARGE * page.findings.spread
+    section.content["rows"] = {
+        "x": _axis(page.names) if curves else [chart_text(name) for name in page.names],
+        "rows": [
+            {
+                "before": numbers(before[k]),
+                "after": numbers(after[k]),
+                "repaired": np.flatnonzero(large[k] | np.isnan(before[k])).tolist(),
+                "alt": f"{page.sample_name(i)} over its {page.feature_word}s, before and after",
+            }
+            for k, i in enumerate(shown)
+        ],
+    }
+    section.draw(
+        "row",
+        before_after_traces(),
+        xaxis={"nticks": 12},
+        yaxis_title_text="value" if curves else "standard deviations from the median",
+    )
+    section.parts.append(
+        {
+            "kind": "rows",
+            "choices": [page.sample_name(i) for i in shown],
+            "caption": f"The {len(shown)} samples from which most was removed, one at a time: "
+            + ("a curve over its features." if curves else "all features, side by side."),
+        }
+    )
+
+
+def _axis(names: list[str]) -> list[Any]:
+    """Names that are numbers, such as wavelengths, as numbers."""
+    try:
+        return numbers([float(name) for name in names], 8)
+    except ValueError:
+        return [chart_text(name) for name in names]
+
+
+def before_after_traces() -> list[Any]:
+    """Lines before and after, and crosses where they differ much; the script fills them."""
+    line = plotly().Scatter
+    cross = {"color": RED, "size": 7, "symbol": "x-thin", "line": {"color": RED, "width": 2}}
+    return [
+        line(mode="lines", name="before", line={"color": GREY, "width": 1}, opacity=0.7),
+        line(mode="lines", name="after", line={"color": BLUE, "width": 2}),
+        line(mode="markers", name="repaired", marker=cross),
+    ]
+
+
 def _heat_map(section: Section, page: PageContent) -> None:
     rows = page.some_samples(MAX_HEAT_ROWS, worst=0.4)
     columns = np.sort(page.worst_features(MAX_HEAT_COLUMNS))
     block = np.ix_(rows, columns)
-    center = np.median(page.clean, axis=0)[columns]
-    spread = np.where(page.findings.spread > 0.0, page.findings.spread, 1.0)[columns]
+    center, spread = (unit[columns] for unit in page.units())
     before, after = ((data[block] - center) / spread for data in (page.X, page.clean))
     # What the script puts in place of what is shown first.
     section.content["heat"] = {

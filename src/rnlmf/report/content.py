@@ -49,6 +49,11 @@ class PageContent:
         """What to call a feature."""
         return "feature" if self.image_shape is None else "pixel"
 
+    def units(self) -> tuple[Array, Array]:
+        """Median and standard deviation of every cleaned feature; the latter 1 where it is 0."""
+        spread = self.findings.spread
+        return np.median(self.clean, axis=0), np.where(spread > 0.0, spread, 1.0)
+
     @cached_property
     def removed_order(self) -> Array:
         """Samples, those first from which most was removed."""

@@ -204,6 +204,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.2g}%" if share < 0.995 else f"{100 * share:.0f}%"
 
 
+def about(share: float) -> str:
+    """A share that is estimated."""
+    text = percent(share)
+    return text if text.startswith("less") else f"about {text}"
+
+
 def count(number: int, thing: str, plural: str | None = None) -> str:
     """A number with its noun."""
     return f"{number:,} {thing if number == 1 else plural or thing + 's'}"
@@ -259,7 +265,7 @@ def certainty(findings: Findings) -> str:
         )
     if findings.remaining_error is not None:
         error = (
-            f"about {percent(findings.remaining_error)} of their size"
+            f"{about(findings.remaining_error)} of their size"
             if findings.knows_error
             else "not known: nothing was found to be wrong"
         )

@@ -6,7 +6,7 @@ from rnlmf.report.content import PageContent, Section
 from rnlmf.report.findings import count
 
 # The page holds so many changes to sort and to download, and shows so many at a time.
-MAX_CHANGES = 5000
+MAX_CHANGES = 4000
 CHANGE_HEADS = ["row", "column", "before", "after", "probability", "kind"]
 
 

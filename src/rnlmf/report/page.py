@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from rnlmf.io.dataset import need, numbered
 from rnlmf.report import sections
 from rnlmf.report.content import PageContent, Section
 from rnlmf.report.findings import Findings, count, findings_of, in_words, percent
+from rnlmf.report.packing import packed
 
 # What is said at once, and what on demand.
 SHORT = 3
@@ -116,7 +118,6 @@ def write_report(
 def render(page: PageContent, title: str, remarks: list[str]) -> str:
     """The page as text."""
     jinja = need("jinja2", "cli", "A report")
-    offline = need("plotly.offline", "cli", "A report")
     safe = need("markupsafe", "cli", "A report").Markup
     parts = [section for section in sections.all_sections(page) if section.parts]
     version = import_module("rnlmf").__version__
@@ -133,16 +134,20 @@ def render(page: PageContent, title: str, remarks: list[str]) -> str:
         more=words[SHORT:],
         figures=_figures(page),
         sections=parts,
-        content=safe(_embedded(_content(parts))),
+        content=safe(packed(_as_json(_content(parts)))),
         style=safe((TEMPLATES / "style.css").read_text()),
         script=safe((TEMPLATES / "page.js").read_text()),
-        plotly=safe(offline.get_plotlyjs()),
+        plotly=safe(_chart_library()),
     )
 
 
-def _embedded(content: dict[str, Any]) -> str:
-    """JSON that cannot end the script element it stands in."""
-    return json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+@cache
+def _chart_library() -> str:
+    return packed(need("plotly.offline", "cli", "A report").get_plotlyjs())
+
+
+def _as_json(content: dict[str, Any]) -> str:
+    return json.dumps(content, allow_nan=False, separators=(",", ":"))
 
 
 def _content(parts: list[Section]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from rnlmf.report.lists import changes, columns
 from rnlmf.typing import Array
 
 MAX_BARS = 40
-MAX_MAP = 3000
+MAX_MAP = 1500
 MAX_ATOMS = 96
 TABLE_ROWS = 15
 # A histogram whose tallest bar is so many times the median one has a logarithmic axis.
@@ -35,6 +35,7 @@ CLUSTER_COLOURS = (
     *("#3b82c4", "#e4572e", "#3aa876", "#b07cc6", "#d9a404"),
     *("#4fb3bf", "#d66ba0", "#8c6d46", "#7a8b99", "#6c8ae4"),
 )
+SHAPES = ("circle", "diamond", "square", "triangle-up", "cross")
 
 
 def all_sections(page: PageContent) -> list[Section]:
@@ -49,7 +50,7 @@ def all_sections(page: PageContent) -> list[Section]:
 
 def where(page: PageContent) -> Section:
     """Noise by feature and by sample."""
-    section = Section("where", "Where the noise is")
+    section = Section("where", "Where")
     findings = page.findings
     if page.image_shape is not None:
         share = findings.feature_share.reshape(page.image_shape)
@@ -149,8 +150,7 @@ def dictionary(page: PageContent) -> Section:
         section.parts.append({"kind": "atoms", "atoms": uris, "caption": caption})
         return section
     columns = np.sort(page.worst_features(MAX_HEAT_COLUMNS))
-    center = np.median(page.clean, axis=0)[columns]
-    spread = np.where(page.findings.spread > 0.0, page.findings.spread, 1.0)[columns]
+    center, spread = (unit[columns] for unit in page.units())
     section.chart(
         "atoms",
         [heat_map((shown[:, columns] - center) / spread, [page.names[j] for j in columns])],
@@ -164,13 +164,12 @@ def dictionary(page: PageContent) -> Section:
 
 def sample_map(page: PageContent) -> Section:
     """Samples in the plane of their two principal components."""
-    section = Section("map", "Map of the samples" if page.labels is None else "Clusters")
+    section = Section("map", "Map" if page.labels is None else "Clusters")
     if min(page.clean.shape) < 2:
         return section
     rows = page.some_samples(MAX_MAP, worst=0.2)
     points = page.clean if page.embedding is None else page.embedding
-    spread = np.where(page.findings.spread > 0.0, page.findings.spread, 1.0)
-    unit = spread if points is page.clean and page.image_shape is None else 1.0
+    unit = page.units()[1] if points is page.clean and page.image_shape is None else 1.0
     plane, held = principal_plane(points[rows] / unit)
     names = [chart_text(page.sample_name(int(i))) for i in rows]
     if page.labels is None:
@@ -187,11 +186,10 @@ def sample_map(page: PageContent) -> Section:
         data = [_points(plane, names, marker, "", len(rows))]
     else:
         labels = page.labels[rows]
-        data = []
+        data, count = [], len(np.unique(page.labels))
         for number, label in enumerate(np.unique(labels)):
             chosen = np.flatnonzero(labels == label)
-            colour = cluster_colour(number)
-            marker = {"size": 6, "opacity": 0.8, "color": colour}
+            marker = {"size": 6, "opacity": 0.8, **cluster_marker(number, count)}
             some = [names[i] for i in chosen]
             data.append(_points(plane[chosen], some, marker, f"cluster {label}", len(rows)))
     part = "All samples" if len(rows) == len(page.X) else f"{len(rows):,} of {len(page.X):,} samples"
@@ -228,11 +226,17 @@ def sample_map(page: PageContent) -> Section:
     return section
 
 
-def cluster_colour(number: int) -> str:
-    """A colour that no other cluster has: after the chosen ones, hues that lie far apart."""
-    if number < len(CLUSTER_COLOURS):
-        return CLUSTER_COLOURS[number]
-    return f"hsl({137.508 * number % 360:.1f}, 55%, {45 + 5 * (number % 3)}%)"
+def cluster_marker(number: int, count: int) -> dict[str, Any]:
+    """Colour and shape that no other cluster has: of many, hues around the circle, in turns darker and
+    lighter, with shapes that change from one hue to the next.
+    """
+    if count <= len(CLUSTER_COLOURS):
+        return {"color": CLUSTER_COLOURS[number], "symbol": "circle"}
+    lightness = (45, 57, 69)[number % 3]
+    return {
+        "color": f"hsl({360 * number / count:.0f}, 60%, {lightness}%)",
+        "symbol": SHAPES[number % len(SHAPES)],
+    }
 
 
 def _points(plane: Array, names: list[str], marker: Any, name: str, total: int) -> Any:
@@ -282,7 +286,7 @@ def settings(page: PageContent) -> Section:
     shown = [
         (name, repr(value))
         for name, value in model.get_params().items()
-        if not name.endswith("callback") and not hasattr(value, "get_params")
+        if not name.endswith(("callback", "verbose")) and not hasattr(value, "get_params")
     ]
     section.parts.append(
         {

@@ -13,14 +13,7 @@ from typing import Any
 import numpy as np
 
 import rnlmf
-from rnlmf.reproduce.clustering import (
-    lrr_cluster_grid,
-    lrr_clusters,
-    rnlmf_cluster_grid,
-    rnlmf_clusters,
-    ssc_cluster_grid,
-    ssc_clusters,
-)
+from rnlmf.reproduce import clustering
 from rnlmf.reproduce.grids import (
     ATOMS,
     FIRST,
@@ -43,9 +36,9 @@ class Method:
 
     Attributes
     ----------
-    build : callable
-        ``build(X, problem, seed, **parameters)``: the estimator, not fitted.
-    grid : callable
+    build : callable or None
+        ``build(X, problem, seed, **parameters)``: the estimator, not fitted. None: it only clusters.
+    grid : callable or None
         ``grid(problem)``: from what the parameters are chosen, on the error, in mode "paper".
     automatic : bool
         Whether it needs no parameter, so that mode "auto" can run it.
@@ -54,8 +47,8 @@ class Method:
         clustering; its grid is `cluster_grid`.
     """
 
-    build: Callable[..., Any]
-    grid: Callable[[PaperProblem], Grid]
+    build: Callable[..., Any] | None
+    grid: Callable[[PaperProblem], Grid] | None
     automatic: bool = True
     clusters: Callable[..., Any] | None = None
     cluster_grid: Callable[[PaperProblem], Grid] | None = None
@@ -257,12 +250,21 @@ def ssc_grid(problem: PaperProblem) -> Grid:
     return {"factor": choose([1.5, 3.0, 6.0, 12.0, 24.0, 48.0], 12.0)}
 
 
+def only_clusters(clusters: Callable[..., Any], grid: Callable[[PaperProblem], Grid]) -> Method:
+    """A method of the tables of clustering that does not denoise."""
+    return Method(None, None, True, clusters, grid)
+
+
 METHODS: dict[str, Method] = {
     "RPCA": Method(rpca, rpca_grid),
-    "LRR": Method(lrr, lrr_grid, True, lrr_clusters, lrr_cluster_grid),
-    "SSC": Method(ssc, ssc_grid, True, ssc_clusters, ssc_cluster_grid),
+    "LRR": Method(lrr, lrr_grid, True, clustering.lrr_clusters, clustering.lrr_cluster_grid),
+    "SSC": Method(ssc, ssc_grid, True, clustering.ssc_clusters, clustering.ssc_cluster_grid),
+    "KSSC": only_clusters(clustering.kssc_clusters, clustering.kssc_cluster_grid),
+    "GMC-LRSSC": only_clusters(clustering.gmc_clusters, clustering.gmc_cluster_grid),
+    "S0/l0-LRSSC": only_clusters(clustering.s0l0_clusters, clustering.s0l0_cluster_grid),
+    "EKSS": only_clusters(clustering.ekss_clusters, clustering.ekss_cluster_grid),
     "RDL": Method(rdl, rdl_grid),
-    "RNLMF": Method(our, our_grid, True, rnlmf_clusters, rnlmf_cluster_grid),
+    "RNLMF": Method(our, our_grid, True, clustering.rnlmf_clusters, clustering.rnlmf_cluster_grid),
     "RNLMF, l2": with_code_penalty("l2"),
     "RNLMF, l1": with_code_penalty("l1"),
     "RNLMF, nuclear": with_code_penalty("nuclear"),

@@ -27,6 +27,7 @@ ATOMS_SHOWN = 100
 def model_of(cell: Cell, X: Array) -> Any:
     """The cell's estimator for the data `X`."""
     build = METHODS[cell.method].build
+    assert build is not None
     return build(X, cell.problem, cell.seed, **dict(cell.parameters))
 
 

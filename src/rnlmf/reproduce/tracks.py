@@ -150,6 +150,6 @@ def runnable(method: str, experiment: Experiment, mode: str) -> bool:
     entry = METHODS.get(method)
     if entry is None or experiment.task not in TASKS:
         return False
-    if experiment.task == "cluster" and entry.clusters is None:
+    if (entry.clusters if experiment.task == "cluster" else entry.build) is None:
         return False
     return mode == "paper" or entry.automatic

@@ -1,11 +1,27 @@
 "use strict";
-(() => {
+(async () => {
   const root = document.documentElement;
   root.classList.add("js");
-  const content = JSON.parse(document.getElementById("content").textContent);
   const charts = new Map();
   const find = (selector, within = document) => within.querySelector(selector);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+  // Text of an element that holds characters of seven bits, deflated (see packing.py).
+  async function unpack(id) {
+    const text = document.getElementById(id).textContent;
+    const bytes = new Uint8Array((text.length * 7) >> 3);
+    let held = 0, bits = 0, place = 0;
+    for (let i = 0; i < text.length; i++) {
+      held = ((held << 7) | (text.charCodeAt(i) & 127)) & 0x3fff;
+      bits += 7;
+      if (bits >= 8) {
+        bits -= 8;
+        bytes[place++] = held >> bits;
+      }
+    }
+    const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(plain).text();
+  }
 
   // --- charts -------------------------------------------------------------------------------
   const color = (name) => getComputedStyle(root).getPropertyValue(name).trim();
@@ -25,6 +41,7 @@
       ...layout,
     };
     result.xaxis = { ...axis, ...layout.xaxis };
+    if (phone && result.xaxis.nticks) result.xaxis.nticks = Math.min(result.xaxis.nticks, 10);
     result.yaxis = { ...axis, ...layout.yaxis };
     if (result.xaxis.rangeslider) {
       result.xaxis.rangeslider = { ...result.xaxis.rangeslider, bordercolor: line, borderwidth: 1 };
@@ -35,7 +52,8 @@
   function draw(id, printing = false) {
     const place = document.getElementById(id);
     const chart = charts.get(id);
-    if (!place || !chart) return;
+    // What is not shown has no width to fill; it is drawn when its tab is opened.
+    if (!place || !chart || !window.Plotly || place.offsetParent === null) return;
     Plotly.react(place, chart.data, themed(chart.layout, printing), {
       responsive: true, displaylogo: false, scrollZoom: false,
       showSendToCloud: false, plotlyServerURL: "",
@@ -44,12 +62,8 @@
   }
 
   function drawVisible() {
-    for (const id of charts.keys()) {
-      const place = document.getElementById(id);
-      if (place && place.offsetParent !== null) draw(id);
-    }
+    for (const id of charts.keys()) draw(id);
   }
-  for (const [id, chart] of Object.entries(content.charts)) charts.set(id, chart);
 
   // --- tabs ---------------------------------------------------------------------------------
   const tabs = all('[role="tab"]');
@@ -73,6 +87,8 @@
       show(tabs[(steps[event.key] + tabs.length) % tabs.length]);
     });
   });
+
+  if (tabs.length) show(tabs[0], false);
 
   // --- images -------------------------------------------------------------------------------
   const tiles = all("#samples button");
@@ -106,25 +122,55 @@
     wiped();
   }
 
-  // --- one feature over the samples -----------------------------------------------------------
-  const feature = find("#feature");
+  // --- theme --------------------------------------------------------------------------------
+  const theme = find(".theme");
+  theme.hidden = false;
+  const dark = () => color("--page") === "#12161c";
+  const label = () => { theme.textContent = dark() ? "Light" : "Dark"; };
+  theme.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    label();
+    drawVisible();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { label(); drawVisible(); });
+  label();
+
+  // --- what the rest shows ------------------------------------------------------------------
+  if (!window.DecompressionStream) {
+    find("#old-browser").hidden = false;
+    return;
+  }
+  const content = JSON.parse(await unpack("content"));
+  for (const [id, chart] of Object.entries(content.charts)) charts.set(id, chart);
+  const library = document.createElement("script");
+  library.textContent = await unpack("plotly");
+  document.head.append(library);
+
+  // --- one feature over the samples, one sample over the features ------------------------------
+  function lines(id, where, values) {
+    const [before, after, repaired] = charts.get(id).data;
+    Object.assign(before, { x: where, y: values.before });
+    Object.assign(after, { x: where, y: values.after });
+    repaired.x = values.repaired.map((i) => where[i]);
+    // A cross stands where the wrong value was; for a gap, where it was filled.
+    repaired.y = values.repaired.map((i) => values.before[i] ?? values.after[i]);
+    document.getElementById(id).setAttribute("aria-label", values.alt);
+    draw(id);
+  }
+  const feature = find("#feature"), sample = find("#sample");
   if (feature) {
-    const chooseFeature = () => {
-      const chart = charts.get("series");
-      const series = content.series[Number(feature.value)];
-      const where = content.series_labels || content.series_positions;
-      chart.data[0].x = where;
-      chart.data[0].y = series.before;
-      chart.data[1].x = where;
-      chart.data[1].y = series.after;
-      chart.data[2].x = series.repaired.map((i) => where[i]);
-      chart.data[2].y = series.repaired.map((i) => series.before[i]);
-      chart.layout.yaxis = { ...chart.layout.yaxis, title: { text: series.name } };
-      find("#series").setAttribute("aria-label", series.alt);
-      draw("series");
+    const choose = () => {
+      const layout = charts.get("series").layout, series = content.series[Number(feature.value)];
+      layout.yaxis = { ...layout.yaxis, title: { text: series.name } };
+      lines("series", content.series_labels || content.series_positions, series);
     };
-    feature.addEventListener("change", chooseFeature);
-    chooseFeature();
+    feature.addEventListener("change", choose);
+    choose();
+  }
+  if (sample) {
+    const choose = () => lines("row", content.rows.x, content.rows.rows[Number(sample.value)]);
+    sample.addEventListener("change", choose);
+    choose();
   }
 
   // --- heat map of a table ----------------------------------------------------------------------
@@ -183,18 +229,7 @@
     fill();
   }
 
-  // --- theme and print ------------------------------------------------------------------------
-  const theme = find(".theme");
-  theme.hidden = false;
-  const dark = () => color("--page") === "#12161c";
-  const label = () => { theme.textContent = dark() ? "Light" : "Dark"; };
-  theme.addEventListener("click", () => {
-    root.dataset.theme = dark() ? "light" : "dark";
-    label();
-    drawVisible();
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { label(); drawVisible(); });
-  label();
+  // --- print --------------------------------------------------------------------------------
   addEventListener("beforeprint", () => {
     for (const panel of all('[role="tabpanel"]')) {
       panel.dataset.hidden ??= panel.hidden;
@@ -209,7 +244,6 @@
     }
     drawVisible();
   });
-  if (tabs.length) show(tabs[0], false);
   drawVisible();
   root.dataset.ready = "true";
 })();

@@ -1,0 +1,151 @@
+"""Coverage-guided fuzzing of every reader and of model files, with atheris (libFuzzer).
+
+Allowed is what a reader promises: a dataset, or a :class:`rnlmf.io.FileError` of one line. A crash,
+another exception, more than 20 s or more than 2 GB for a file of a few kB is a finding, and the input
+that led to it is kept beside the results. ``python -m probes.fuzz`` tries them one after the other,
+``python -m probes.fuzz npz`` one of them; seeds are in ``probes/seeds``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+from probes.record import FINE, REFUSED, RESULTS, ROOT, WRONG, Record
+
+SEEDS = ROOT / "probes" / "seeds"
+# What is instrumented, so that inputs that reach something new are told.
+WATCHED = ["rnlmf.io", "rnlmf.datasets.motion", "rnlmf.estimators", "openpyxl", "PIL.TiffImagePlugin"]
+TARGETS = {
+    **{kind: f"input.{kind}" for kind in ("csv", "tsv", "jsonl", "xlsx", "parquet", "feather", "npy")},
+    **{kind: f"input.{kind}" for kind in ("npz", "mat", "amc", "tiff")},
+    "images": "frames/0.png",
+    "gz": "input.csv.gz",
+    "zip": "input.csv.zip",
+    "model": "input.safetensors",
+}
+MOST_BYTES = 1 << 15
+MOST_SECONDS = 20
+MOST_MEGABYTES = 2048
+# Counts are written down so often: libFuzzer ends without a word to Python.
+EVERY = 16
+
+
+def make_seeds() -> None:
+    """Write a small valid file of every kind."""
+    from probes.corpus import make, numbers
+    from rnlmf import RNLMF, save
+
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, path in make(Path(folder)).items():
+            (SEEDS / kind).mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path / "0.png" if path.is_dir() else path, SEEDS / kind / "valid")
+    (SEEDS / "model").mkdir(exist_ok=True)
+    model = RNLMF(3, random_state=0, max_iter=5, opinions="dictionary", neighbors=0)
+    save(model.fit(numbers()), SEEDS / "model" / "valid")
+
+
+def fuzz_one(target: str, seconds: int, counts_file: str) -> None:
+    """Fuzz in this process, which ends with it."""
+    import atheris
+
+    with atheris.instrument_imports(include=WATCHED):
+        from rnlmf import io
+        from rnlmf.estimators.persistence import load
+    folder = Path(
+        tempfile.mkdtemp(prefix="rnlmf-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+    )
+    path = folder / TARGETS[target]
+    path.parent.mkdir(exist_ok=True)
+    read_from = path.parent if target == "images" else path
+    counts = {FINE: 0, REFUSED: 0}
+    warnings.simplefilter("ignore")
+
+    def one_input(data: bytes) -> None:
+        path.write_bytes(data)
+        try:
+            load(path) if target == "model" else io.read(read_from)
+            counts[FINE] += 1
+        except io.FileError as error:
+            if "\n" in str(error):
+                raise RuntimeError("a message of several lines") from error
+            counts[REFUSED] += 1
+        if sum(counts.values()) % EVERY == 0:
+            Path(counts_file).write_text(json.dumps(counts))
+
+    # What is imported or compiled at first use shall not count.
+    one_input((SEEDS / target / "valid").read_bytes())
+    words = [
+        f"-max_total_time={seconds}",
+        f"-timeout={MOST_SECONDS}",
+        f"-rss_limit_mb={MOST_MEGABYTES}",
+        f"-max_len={MOST_BYTES}",
+        f"-artifact_prefix={RESULTS}/fuzz-{target}-",
+        str(SEEDS / target),
+    ]
+    # New inputs go to the first folder: not to the seeds.
+    found = folder / "corpus"
+    found.mkdir()
+    atheris.Setup([sys.argv[0], *words[:-1], str(found), words[-1]], one_input)
+    atheris.Fuzz()
+
+
+def run(record: Record, target: str, seconds: int) -> None:
+    """Fuzz in another process, and count."""
+    with tempfile.TemporaryDirectory() as folder:
+        counts_file = Path(folder) / "counts.json"
+        words = [sys.executable, "-m", "probes.fuzz", target, "--seconds", str(seconds)]
+        done = subprocess.run(
+            [*words, "--counts", str(counts_file)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            errors="replace",
+        )
+        counts = {}
+        with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):
+            counts = json.loads(counts_file.read_text())
+    for outcome, times in counts.items():
+        record.add(target, outcome, times=times)
+    if done.returncode != 0:
+        said = re.findall(
+            r"^(?:[\w.]*(?:Error|Exception)\b.*|.*ERROR: libFuzzer.*)$", done.stderr, re.M
+        )
+        record.add(target, WRONG, " | ".join(said[:3]) or done.stderr[-400:])
+    features = re.findall(r"ft: (\d+)", done.stderr)
+    record.facts[f"features reached by {target}"] = int(features[-1]) if features else 0
+
+
+def main() -> int:
+    """Fuzz one reader, or all and write what was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("target", nargs="*", choices=[[], *TARGETS], default=[])
+    parser.add_argument("--seconds", type=int, default=600, help="for every reader")
+    parser.add_argument("--counts", help="where one process leaves its counts")
+    parser.add_argument("--make-seeds", action="store_true")
+    given = parser.parse_args()
+    if given.make_seeds:
+        make_seeds()
+        return 0
+    if given.counts:
+        fuzz_one(given.target[0], given.seconds, given.counts)
+        return 0
+    RESULTS.mkdir(exist_ok=True)
+    record = Record("coverage-guided fuzzing of readers")
+    record.facts["seconds for each"] = given.seconds
+    for target in given.target or TARGETS:
+        run(record, target, given.seconds)
+    return record.save("fuzz")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""Algorithm 1 of the paper once more: slow, sample by sample, and nothing of the library in it.
+
+One matrix product is one loop here. The guards are those that the library documents: a dictionary step
+that raises the loss loses its momentum and is then halved, and a sample's step is halved until its own
+objective does not rise.
+"""
+
+import math
+
+import numpy as np
+
+
+def kernel(kind, x, y):
+    """Value, and the factor by which its gradient in `y` is a combination of `x` and `y`."""
+    if kind == "rbf":
+        value = math.exp(-0.5 * sum((a - b) ** 2 for a, b in zip(x, y, strict=True)))
+        return value, value
+    inner = sum(a * b for a, b in zip(x, y, strict=True)) + 1.0
+    return inner**2, 2.0 * inner
+
+
+def gram(kind, A, B, part=0):
+    return np.array([[kernel(kind, a, b)[part] for b in B] for a in A])
+
+
+def soft(value, threshold):
+    return math.copysign(max(abs(value) - threshold, 0.0), value)
+
+
+def noise_prox(kind, residual, threshold):
+    if kind == "l1":
+        return np.array([soft(value, threshold) for value in residual])
+    if kind == "l2":
+        return residual / (1.0 + threshold)
+    length = math.sqrt(sum(value**2 for value in residual))
+    return residual * (max(length - threshold, 0.0) / length if length else 0.0)
+
+
+def noise_value(kind, e):
+    if kind == "l1":
+        return sum(abs(value) for value in e)
+    squared = sum(value**2 for value in e)
+    return 0.5 * squared if kind == "l2" else math.sqrt(squared)
+
+
+def code_prox(kind, C, threshold):
+    if kind == "l1":
+        return np.array([[soft(value, threshold) for value in row] for row in C])
+    U, s, Vt = np.linalg.svd(C, full_matrices=False)
+    return U @ np.diag([max(value - threshold, 0.0) for value in s]) @ Vt
+
+
+def code_value(kind, C):
+    if kind == "nuclear":
+        return float(np.linalg.svd(C, compute_uv=False).sum())
+    return float(np.abs(C).sum()) if kind == "l1" else 0.5 * float((C**2).sum())
+
+
+def dictionary_value(kind, K_D):
+    if kind is None:
+        return 0.0
+    return 0.5 * np.trace(K_D) if kind == "l2" else float(np.sqrt(np.linalg.eigvalsh(K_D)).sum())
+
+
+def loss(p, Y, C, D):
+    """Half the squared distance of samples and their codes in feature space, and the penalty of D."""
+    total, K_D = 0.0, gram(p["kernel"], D, D)
+    for y, c in zip(Y, C, strict=True):
+        total += 0.5 * kernel(p["kernel"], y, y)[0]
+        total -= sum(c[j] * kernel(p["kernel"], y, D[j])[0] for j in range(len(D)))
+        total += 0.5 * float(c @ K_D @ c)
+    return total + p["dictionary_weight"] * dictionary_value(p["dictionary"], K_D)
+
+
+def code_step(p, Y, C, D, ridge):
+    K, K_D = gram(p["kernel"], Y, D), gram(p["kernel"], D, D)
+    if ridge or p["code"] == "l2":
+        return np.array([np.linalg.solve(K_D + p["code_weight"] * np.eye(len(D)), row) for row in K])
+    tau = 1.01 * float(np.linalg.svd(K_D, compute_uv=False)[0])
+    return code_prox(p["code"], C - (C @ K_D - K) / tau, p["code_weight"] / tau)
+
+
+def dictionary_gradient(p, Y, C, D):
+    """Gradient and curvature with the weights held fixed, atom by atom."""
+    d = len(D)
+    W = np.array([[sum(c[j] * c[l] for c in C) for l in range(d)] for j in range(d)])  # noqa: E741
+    if p["dictionary"] == "l2":
+        W = W + p["dictionary_weight"] * np.eye(d)
+    elif p["dictionary"] == "nuclear":
+        values, vectors = np.linalg.eigh(gram(p["kernel"], D, D))
+        W = W + p["dictionary_weight"] * vectors @ np.diag(values**-0.5) @ vectors.T
+    rbf = p["kernel"] == "rbf"
+    gradient, H = np.zeros_like(D), np.zeros((d, d))
+    for j in range(d):
+        for y, c in zip(Y, C, strict=True):
+            weight = c[j] * kernel(p["kernel"], y, D[j])[1]
+            gradient[j] += weight * (D[j] - y if rbf else -y)
+            H[j, j] += weight if rbf else 0.0
+        for other in range(d):
+            weight = W[j, other] * kernel(p["kernel"], D[other], D[j])[1]
+            gradient[j] += weight * (D[other] - D[j] if rbf else D[other])
+            H[j, other] += weight
+            H[j, j] -= weight if rbf else 0.0
+    return gradient, H
+
+
+def newton(gradient, H):
+    shift = 0.0
+    while np.linalg.eigvalsh(H + shift * np.eye(len(H)))[0] <= 0:
+        shift = max(10.0 * shift, 1e-8 * np.abs(np.diag(H)).mean())
+    return np.linalg.solve(H + shift * np.eye(len(H)), gradient)
+
+
+def row_objective(p, x, y, c, D):
+    value = 0.5 * kernel(p["kernel"], y, y)[0]
+    value -= sum(c[j] * kernel(p["kernel"], y, D[j])[0] for j in range(len(D)))
+    return value + p["noise_weight"] * noise_value(p["noise"], x - y)
+
+
+def noise_step(p, x, y, c, D):
+    """A proximal gradient step of one sample, halved until its objective does not rise."""
+    weights = [c[j] * kernel(p["kernel"], y, D[j])[1] for j in range(len(D))]
+    curvature = sum(weights) if p["kernel"] == "rbf" else kernel(p["kernel"], y, y)[1]
+    gradient = curvature * y - sum(w * atom for w, atom in zip(weights, D, strict=True))
+    steepness = max(curvature, 1e-2)
+    before = row_objective(p, x, y, c, D)
+    for _ in range(30):
+        ahead = y - gradient / steepness
+        trial = x - noise_prox(p["noise"], x - ahead, p["noise_weight"] / steepness)
+        if row_objective(p, x, trial, c, D) <= before + 4 * np.finfo(float).eps * (1 + abs(before)):
+            return trial
+        steepness *= 2.0
+    return y
+
+
+def algorithm_1(p, X, D, iterations, momentum, warmup):
+    """Dictionary, samples without noise, and the objective after every iteration from the switch on."""
+    Y, C, delta, damping, path = X.copy(), np.zeros((len(X), len(D))), np.zeros_like(D), 1.0, []
+    warmup = 0 if p["code"] == "l2" else min(warmup, iterations - 1)
+    for iteration in range(iterations):
+        C = code_step(p, Y, C, D, ridge=iteration < warmup)
+        downhill = newton(*dictionary_gradient(p, Y, C, D))
+        before, eta = loss(p, Y, C, D), momentum
+        for _ in range(20):
+            delta = eta * delta + downhill / damping
+            if loss(p, Y, C, D - delta) <= before:
+                D = D - delta
+                damping = max(1.0, damping / 1.2)
+                break
+            delta = np.zeros_like(D)
+            damping *= 2.0 if eta == 0.0 else 1.0
+            eta = 0.0
+        else:
+            delta = np.zeros_like(D)
+        Y = np.array([noise_step(p, x, y, c, D) for x, y, c in zip(X, Y, C, strict=True)])
+        if iteration >= warmup:
+            noise = p["noise_weight"] * sum(noise_value(p["noise"], e) for e in X - Y)
+            path.append(loss(p, Y, C, D) + p["code_weight"] * code_value(p["code"], C) + noise)
+    return D, Y, path
