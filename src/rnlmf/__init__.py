@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rnlmf.compared.sparse_omp import SparseSubspaceClusteringOMP
     from rnlmf.estimators.denoiser import RNLMFDenoiser
     from rnlmf.estimators.factorization import Factorization, factorize
+    from rnlmf.estimators.mini_batch import MiniBatchRNLMF
     from rnlmf.estimators.outliers import RNLMFOutlierDetector
     from rnlmf.estimators.persistence import load, save
     from rnlmf.estimators.rnlmf import RNLMF
@@ -44,6 +45,7 @@ _HOME = {
     "Factorization": "estimators.factorization",
     "LeastSquaresSubspaceClustering": "compared.least_squares",
     "LowRankSubspaceClustering": "compared.low_rank",
+    "MiniBatchRNLMF": "estimators.mini_batch",
     "RNLMFClustering": "cluster",
     "RNLMFDenoiser": "estimators.denoiser",
     "RNLMFOutlierDetector": "estimators.outliers",
@@ -73,6 +75,7 @@ __all__ = [
     "LeastSquaresSubspaceClustering",
     "LowRankSparseSubspaceClustering",
     "LowRankSubspaceClustering",
+    "MiniBatchRNLMF",
     "RNLMFClustering",
     "RNLMFDenoiser",
     "RNLMFOutlierDetector",

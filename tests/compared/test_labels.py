@@ -10,7 +10,6 @@ from rnlmf import (
     SelfExpressiveRNLMF,
     SparseSubspaceClustering,
 )
-from rnlmf.cluster.labels import canonical_order
 from rnlmf.metrics import clustering_error
 
 METHODS = {
@@ -74,12 +73,6 @@ def test_labels_do_not_change_the_noise(method, planes):
     X, _ = planes
     with_labels = clone(method).set_params(n_clusters=4, random_state=0).fit(X)
     np.testing.assert_array_equal(with_labels.noise_, clone(method).fit(X).noise_)
-
-
-def test_canonical_order_sorts_the_same_samples_alike(rng):
-    X = rng.standard_normal((50, 3))
-    order = rng.permutation(50)
-    np.testing.assert_array_equal(X[canonical_order(X)], X[order][canonical_order(X[order])])
 
 
 @pytest.mark.parametrize("kind", dict.fromkeys(type(method) for method in METHODS.values()))

@@ -7,12 +7,16 @@ import pytest
 
 from rnlmf.engine import Samples, SampleState, Units
 from rnlmf.engine.arithmetic import NumpyArithmetic, PassModel, choose_arithmetic
+from rnlmf.engine.array_api import Device
 from rnlmf.engine.rows import LEAST_WEIGHT
 from rnlmf.kernels import RBF
 from rnlmf.penalties import L1, L2, L21, MinimaxConcave, Penalty, soft_threshold
 
 needs_numba = pytest.mark.skipif(not importlib.util.find_spec("numba"), reason="numba is absent")
-every_arithmetic = pytest.mark.parametrize("fused", [False, pytest.param(True, marks=needs_numba)])
+LIBRARIES = ["torch", "array_api_strict"]
+every_arithmetic = pytest.mark.parametrize(
+    "fused", [False, pytest.param(True, marks=needs_numba), *LIBRARIES]
+)
 every_precision = pytest.mark.parametrize(("dtype", "atol"), [(np.float64, 1e-12), (np.float32, 3e-5)])
 UNITS = Units(np.array([0.5, -1.0, 2.0, 0.0]), 1.7)
 N, M, ATOMS = 50, 4, 7
@@ -36,6 +40,17 @@ def block(rng):
     return X, state, D, R
 
 
+def device_of(name):
+    """None, or the device of a library by its name."""
+    if name not in LIBRARIES:
+        return None
+    library = pytest.importorskip(name)
+    pytest.importorskip("array_api_compat")
+    from array_api_compat import array_namespace
+
+    return Device(array_namespace(library.asarray([1.0])))
+
+
 def samples_of(X, dtype=float):
     return Samples.of(X.astype(dtype), Units(UNITS.center.astype(dtype), UNITS.width))
 
@@ -51,7 +66,9 @@ def run(block, penalty, fused, dtype=np.float64, keep_velocity=True):
     )
     atoms = RBF().lift(D, atoms=True).astype(dtype)
     model = PassModel(atoms, R.astype(dtype), penalty, 0.03, 0.9, keep_velocity)
-    arithmetic = choose_arithmetic(samples_of(X, dtype), penalty, ATOMS, 64, fused)
+    arithmetic = choose_arithmetic(
+        samples_of(X, dtype), penalty, ATOMS, 64, fused is True, device_of(fused)
+    )
     return arithmetic, moved, arithmetic.pass_block(X.astype(dtype), moved, model)
 
 
@@ -148,7 +165,9 @@ def test_sums_of_the_noise_are_their_definition(fused, gaps, block, rng):
     known = (X - UNITS.center) / UNITS.width
     # No noise in some entries, and rounding is none.
     state.Y[:10] = np.where(np.isnan(known[:10]), 0.0, known[:10] * (1 + 1e-16))
-    arithmetic = choose_arithmetic(samples_of(X), MinimaxConcave(), ATOMS, 64, fused)
+    arithmetic = choose_arithmetic(
+        samples_of(X), MinimaxConcave(), ATOMS, 64, fused is True, device_of(fused)
+    )
     noise = np.nan_to_num(np.abs(known - state.Y))
     noise[:10] = 0.0
     sums = arithmetic.noise_sums(X, state.Y)

@@ -85,7 +85,7 @@ def test_statistics_add_up(rng):
     Y, C = rng.standard_normal((15, 3)), rng.standard_normal((15, 4))
     total = Statistics.none(4, 3)
     for rows in (slice(0, 6), slice(6, 15)):
-        total.add(statistics_of(kernel, Y[rows], C[rows], D))
+        total.plus(statistics_of(kernel, Y[rows], C[rows], D))
     whole = statistics_of(kernel, Y, C, D)
     np.testing.assert_allclose(total.weighted_samples, whole.weighted_samples)
     np.testing.assert_allclose(total.weight, whole.weight)

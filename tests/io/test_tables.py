@@ -274,7 +274,7 @@ def test_a_workbook_without_cells_is_refused(tmp_path):
         io.read(tmp_path / "t.xlsx", key="picture")
     del book["Sheet"]
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(FileError, match="has no sheets"):
+    with pytest.raises(FileError, match="no sheet with cells"):
         io.read(tmp_path / "t.xlsx")
 
 

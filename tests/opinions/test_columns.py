@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rnlmf.opinions.columns import Columns, canonical_order
+from rnlmf.opinions.columns import Columns
 
 
 def test_units_are_those_of_the_data_whatever_is_wrong(rng):
@@ -79,10 +79,3 @@ def test_a_column_with_many_far_values_has_a_shape_of_its_own(rng):
     X[rng.random(1000) < 0.08] *= 1e4
     columns = Columns.of(X)
     assert not columns.absurd(columns.scaled(X)).any()
-
-
-def test_the_canonical_order_is_that_of_the_rows_content(rng):
-    Z = rng.normal(size=(40, 3))
-    Z[5, 1] = np.nan
-    shuffled = rng.permutation(40)
-    np.testing.assert_array_equal(Z[canonical_order(Z)], Z[shuffled][canonical_order(Z[shuffled])])

@@ -27,6 +27,7 @@ from rnlmf.cleaning.table import OFF_THE_MODEL
 from rnlmf.cli.console import PROMISES_LITTLE, Terminal
 from rnlmf.cli.fitting import fitting_errors, seen, show_overview
 from rnlmf.cli.found import found_in_words, write_found, write_scores
+from rnlmf.cli.large import denoise_large, is_large
 from rnlmf.cli.settings import Fitting, Reading, Writing, parameters
 from rnlmf.estimators.persistence import read_header
 from rnlmf.io import Dataset, FileError, outputs, read, write
@@ -46,6 +47,9 @@ def denoise_file(
     terminal: Terminal,
 ) -> None:
     """Fit a model to a file, and write the file without its noise."""
+    if is_large(source):
+        denoise_large(source, fitting, writing, terminal)
+        return
     table = _fitted(source, reading, choice, fitting, writing, terminal)
     _write(table, writing, terminal)
     sentences = in_sentences(table)

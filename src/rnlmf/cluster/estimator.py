@@ -14,9 +14,11 @@ from sklearn.utils import check_random_state
 from rnlmf.cluster.affinity import row_chunks, unit_rows
 from rnlmf.cluster.assign import cut
 from rnlmf.cluster.graphs import Comparison, Graph, landmark_graph, sample_graph
-from rnlmf.cluster.labels import EXTRA_VECTORS, LABEL_CONSTRAINTS, canonical_order, check_n_clusters
+from rnlmf.cluster.labels import EXTRA_VECTORS, LABEL_CONSTRAINTS, check_n_clusters
 from rnlmf.cluster.landmarks import choose_landmarks
 from rnlmf.conventions import check_samples, like
+from rnlmf.engine.batches import canonical_order
+from rnlmf.estimators.large import rows_of
 from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.fitting.settings import threads_of
 from rnlmf.typing import Array
@@ -229,8 +231,10 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Noisy samples; NaN where an entry is missing, if the `estimator` takes it.
+        X : array-like of shape (n_samples, n_features), or rows that are not in memory
+            Noisy samples; NaN where an entry is missing, if the `estimator` takes it. Rows of
+            :func:`rnlmf.sources.row_source` are read by block and compared with landmarks; results
+            then depend on their order through the rows that are drawn.
         y : None
             Ignored.
 
@@ -239,12 +243,15 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         self
             Fitted.
         """
-        X = check_samples(self, X, fitting=True)
+        source = rows_of(self, X, fitting=True)
+        X = check_samples(self, X, fitting=True) if source is None else source
         check_n_clusters(self.n_clusters, len(X))
         rng = check_random_state(self.random_state)
-        order = canonical_order(X)
-        place = np.argsort(order)
-        X = X[order]
+        place: Any = slice(None)
+        if source is None:
+            order = canonical_order(X)
+            place = np.argsort(order)
+            X = X[order]
         some = self._some(X, rng)
         self._comparison = Comparison(
             cosine=self.affinity == "cosine",
@@ -254,8 +261,12 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
             n_threads=threads_of(self.n_jobs),
         )
         self.estimator_ = self._seeded_estimator(some, rng).fit(some)
-        landmarks = self.compare_with == "landmarks" or (
-            self.compare_with == "auto" and len(X) > GRAPH_SAMPLES
+        if source is not None and self.compare_with == "samples":
+            raise ValueError("Data that are not in memory are compared with landmarks.")
+        landmarks = (
+            source is not None
+            or self.compare_with == "landmarks"
+            or (self.compare_with == "auto" and len(X) > GRAPH_SAMPLES)
         )
         graph = self._landmark_graph(X, some, rng) if landmarks else self._sample_graph(X, rng)
         found = graph.spectrum
@@ -289,7 +300,8 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         A sample's affinities with those of the fit give its place in the embedding (the extension of
         Nyström), and the nearest cluster there is its own.
         """
-        X = check_samples(self, X)
+        source = rows_of(self, X)
+        X = check_samples(self, X) if source is None else source
         labels = np.empty(len(X), dtype=np.int64)
         for rows in row_chunks(len(X), CHUNK_ROWS):
             place = unit_rows(self._affinities(X[rows]) @ self._projection)
@@ -314,7 +326,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     def _some(self, X: Array, rng: np.random.RandomState) -> Array:
         """The samples that the dictionary is learnt from."""
         if self.fit_samples is None or len(X) <= self.fit_samples:
-            return X
+            return X[:]
         return X[np.sort(rng.choice(len(X), self.fit_samples, replace=False))]
 
     def _seeded_estimator(self, X: Array, rng: np.random.RandomState) -> Any:

@@ -12,9 +12,10 @@ import scipy.sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from rnlmf.cluster.affinity import connect, row_chunks
+from rnlmf.cluster.affinity import connect
 from rnlmf.cluster.assign import assign, by_size, eigengap
 from rnlmf.cluster.spectral import Embedding, spectral_embedding
+from rnlmf.engine.batches import canonical_order
 from rnlmf.typing import Array
 from rnlmf.validation import Interval, StrOptions
 
@@ -48,19 +49,6 @@ def check_n_clusters(n_clusters: int | None, n_samples: int) -> None:
         raise ValueError(
             f"n_clusters={n_clusters} must not exceed n_samples={n_samples}: take fewer clusters."
         )
-
-
-def canonical_order(X: Array) -> Array:
-    """An order of the samples that depends on their values alone, not on their places.
-
-    Whatever is drawn at random by place is, in this order, drawn by sample: results then do not depend
-    on the order in which samples are given.
-    """
-    direction = np.random.RandomState(0).standard_normal(X.shape[1])
-    keys = np.empty(len(X))
-    for rows in row_chunks(len(X), CHUNK_ROWS):
-        keys[rows] = np.nansum(X[rows] * direction, axis=1)
-    return np.argsort(keys, kind="stable")
 
 
 def spectrum(

@@ -10,8 +10,9 @@ import scipy.sparse
 from sklearn.utils import check_random_state
 
 from rnlmf.cluster.affinity import strongest, symmetrize
-from rnlmf.cluster.labels import LABEL_CONSTRAINTS, canonical_order
+from rnlmf.cluster.labels import LABEL_CONSTRAINTS
 from rnlmf.compared.base import SubspaceClusterer, check_memory
+from rnlmf.engine.batches import canonical_order
 from rnlmf.engine.samples import default_threads, threads
 from rnlmf.typing import Array
 from rnlmf.validation import AT_LEAST_ONE, N_JOBS, Interval, StrOptions, thread_count

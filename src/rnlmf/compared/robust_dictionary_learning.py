@@ -9,7 +9,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from rnlmf.cluster.labels import canonical_order
 from rnlmf.compared.base import Denoiser
 from rnlmf.compared.dictionary_losses import (
     AbsoluteLoss,
@@ -19,6 +18,7 @@ from rnlmf.compared.dictionary_losses import (
     proximal_codes,
 )
 from rnlmf.conventions import check_samples, like
+from rnlmf.engine.batches import canonical_order
 from rnlmf.penalties import NOISE_PENALTIES, row_norms
 from rnlmf.typing import Array
 from rnlmf.validation import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, POSITIVE, StrOptions

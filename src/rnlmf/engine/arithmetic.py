@@ -195,9 +195,18 @@ class NumpyArithmetic(BlockArithmetic):
 
 
 def choose_arithmetic(
-    samples: Samples, penalty: Penalty, n_atoms: int, rows: int, fused: bool = True
+    samples: Samples,
+    penalty: Penalty,
+    n_atoms: int,
+    rows: int,
+    fused: bool = True,
+    device: Any = None,
 ) -> BlockArithmetic:
-    """The fused arithmetic where it is wanted and can be had, else NumPy's."""
+    """That of the device in use; else the fused one where it is wanted and can be had, or NumPy's."""
+    if device is not None:
+        from rnlmf.engine.array_api import ArrayApiArithmetic
+
+        return ArrayApiArithmetic(samples, n_atoms, rows, device)
     if fused and penalty.compiled_form and importlib.util.find_spec("numba"):
         from rnlmf.engine.fused import FusedArithmetic
 
@@ -209,6 +218,12 @@ class ThreadArithmetic(threading.local):
     """An arithmetic, with its buffers, for every thread that asks."""
 
     def __init__(
-        self, samples: Samples, penalty: Penalty, n_atoms: int, rows: int, fused: bool = True
+        self,
+        samples: Samples,
+        penalty: Penalty,
+        n_atoms: int,
+        rows: int,
+        fused: bool = True,
+        device: Any = None,
     ) -> None:
-        self.here = choose_arithmetic(samples, penalty, n_atoms, rows, fused)
+        self.here = choose_arithmetic(samples, penalty, n_atoms, rows, fused, device)

@@ -95,7 +95,7 @@ class NoiseSums(NamedTuple):
 
     total: float = 0.0
     squares: float = 0.0
-    entries: int = 0
+    entries: float = 0
 
     @classmethod
     def of(cls, noise: Array) -> NoiseSums:
@@ -108,6 +108,10 @@ class NoiseSums(NamedTuple):
             self.total + other.total, self.squares + other.squares, self.entries + other.entries
         )
 
+    def less(self, share: float) -> NoiseSums:
+        """The sums without a share of all that is in them."""
+        return NoiseSums(*(value * (1.0 - share) for value in self))
+
     @property
     def size(self) -> float:
         """Size ``S`` of a typical corruption."""
@@ -117,11 +121,11 @@ class NoiseSums(NamedTuple):
 class ShareSums(NamedTuple):
     """Of samples with a value: how many, and sums of ``p_i``, ``p_i^2``, ``1 / m_i`` and ``m_i``."""
 
-    samples: int = 0
+    samples: float = 0
     shares: float = 0.0
     squares: float = 0.0
     inverse_observed: float = 0.0
-    observed: int = 0
+    observed: float = 0
 
     @classmethod
     def of(cls, counts: Array, observed: Array) -> ShareSums:
@@ -144,6 +148,10 @@ class ShareSums(NamedTuple):
             self.inverse_observed + other.inverse_observed,
             self.observed + other.observed,
         )
+
+    def less(self, share: float) -> ShareSums:
+        """The sums without a share of all that is in them."""
+        return ShareSums(*(value * (1.0 - share) for value in self))
 
 
 @dataclass(frozen=True)

@@ -54,13 +54,21 @@ class Statistics:
         """Of no samples, in double precision."""
         return cls(np.zeros((n_atoms, n_features)), np.zeros(n_atoms), np.zeros((n_atoms, n_atoms)))
 
-    def add(self, other: Statistics) -> None:
-        """Those of further samples, in place."""
+    def plus(self, other: Statistics) -> Statistics:
+        """The sums over both, in place of these."""
         self.weighted_samples += other.weighted_samples
         self.weight += other.weight
         self.code_gram += other.code_gram
         self.loss += other.loss
         self.noise += other.noise
+        return self
+
+    def forget(self, share: float) -> None:
+        """Let a share of all sums go, in place."""
+        for sums in (self.weighted_samples, self.weight, self.code_gram):
+            sums *= 1.0 - share
+        self.loss *= 1.0 - share
+        self.noise *= 1.0 - share
 
 
 def gradient_and_curvature(

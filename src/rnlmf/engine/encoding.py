@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rnlmf.engine.arithmetic import PassModel, ThreadArithmetic
+from rnlmf.engine.array_api import device_in_use
 from rnlmf.engine.corruption import AdaptationSchedule, Corruption, absolute_noise
 from rnlmf.engine.missing import WHILE_ENCODING, fill_from_observed
 from rnlmf.engine.problem import Problem
@@ -133,7 +134,9 @@ class ClosedSteps(RowSteps):
     def __init__(self, samples: Samples, problem: Problem, D: Array, encoder: Array, rows: int) -> None:
         super().__init__(samples, problem, D.astype(samples.dtype))
         self.model = PassModel.build(problem, D, encoder, samples.dtype, keep_velocity=True)
-        self.arithmetic = ThreadArithmetic(samples, problem.noise_penalty, len(D), rows)
+        self.arithmetic = ThreadArithmetic(
+            samples, problem.noise_penalty, len(D), rows, device=device_in_use()
+        )
 
     def start(self, rows: slice) -> RowState:
         raw = self.samples.X[rows]

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from rnlmf.engine.source import Rows, RowSource, part_of
 from rnlmf.typing import Array
 
 Item = TypeVar("Item")
@@ -31,8 +32,10 @@ GROUP_ROWS = 512
 LARGEST_SINGLE = 1e15
 
 
-def has_missing(X: Array) -> bool:
+def has_missing(X: Rows) -> bool:
     """Whether any value is NaN, without an array of the data's size."""
+    if isinstance(X, RowSource):
+        return bool(X.flaws()[0].any())
     return bool(np.isnan(np.min(X, initial=0.0)))
 
 
@@ -64,21 +67,21 @@ class Units:
 class Samples:
     """Rows of a matrix, as the engine sees them."""
 
-    X: Array
+    X: Rows
     units: Units
     missing: bool = False
 
     @classmethod
-    def of(cls, X: Array, units: Units) -> Samples:
+    def of(cls, X: Rows, units: Units) -> Samples:
         """Samples in which NaN is a missing value."""
         return cls(X, units, missing=has_missing(X))
 
     def __getitem__(self, rows: slice) -> Samples:
-        return Samples(self.X[rows], self.units, self.missing)
+        return Samples(part_of(self.X, rows), self.units, self.missing)
 
     def in_single_precision(self) -> Samples:
         """A copy in float32 that is in the engine's units already: no offset or unit is lost."""
-        Z = self.units.to_engine(self.X)
+        Z = self.units.to_engine(self.X[:])
         np.clip(Z, -LARGEST_SINGLE, LARGEST_SINGLE, out=Z)
         center = np.zeros(Z.shape[1], np.float32)
         fill = np.asarray(self.units.fill, np.float32)
@@ -106,7 +109,7 @@ class Samples:
 
     def observed(self, rows: slice) -> Array:
         """Number of values that every sample has."""
-        n, m = self.X[rows].shape
+        n, m = len(range(*rows.indices(self.shape[0]))), self.shape[1]
         return np.full(n, m) - (np.isnan(self.X[rows]).sum(axis=1) if self.missing else 0)
 
 

@@ -9,6 +9,7 @@ from rnlmf.engine.corruption import Corruption, NoiseSums, ShareSums
 from rnlmf.engine.dictionary import Statistics
 from rnlmf.engine.missing import fill_from_observed
 from rnlmf.engine.samples import Samples, blocks
+from rnlmf.engine.settle import Settling
 from rnlmf.engine.state import SampleState
 from rnlmf.typing import Array
 
@@ -37,13 +38,31 @@ class Shard:
         self.samples = samples
         self.state = state
         self.arithmetic = arithmetic
-        self.blocks = blocks(slice(0, len(state.Y)), rows)
+        self.rows = rows
+        self.blocks = blocks(slice(0, samples.shape[0]), rows)
         self.counts = np.empty(0)
 
     def reset(self) -> None:
         """``Y = X``, at rest."""
         for rows in self.blocks:
             self.samples.load_filled(rows, self.state.Y[rows])
+        self.state.rest()
+        self.state.let_go()
+
+    def settle(self, model: Settling) -> None:
+        """A state from the samples alone, by steps at a fixed dictionary."""
+        model.settle(self.samples, self.state)
+        self.state.let_go()
+
+    def made_anew(self, model: Settling) -> Shard:
+        """The same samples with a state that is not kept."""
+        state = SampleState.at(np.empty(self.samples.shape, self.samples.dtype))
+        shard = Shard(self.samples, state, self.arithmetic, self.rows)
+        shard.settle(model)
+        return shard
+
+    def rest(self) -> None:
+        """No velocity."""
         self.state.rest()
 
     def step(self, model: PassModel) -> Statistics:
@@ -59,6 +78,7 @@ class Shard:
             code_gram += arithmetic.code_gram
             loss += moved[0]
             noise += moved[1]
+        self.state.let_go()
         return Statistics(weighted_samples[:, :m], weighted_samples[:, m], code_gram, loss, noise)
 
     def fill(self, D: Array) -> None:
@@ -66,6 +86,7 @@ class Shard:
         for rows in self.blocks:
             fill_from_observed(self.state.Y[rows], np.isnan(self.samples.X[rows]), D)
         self.state.rest()
+        self.state.let_go()
 
     def noise_sums(self) -> NoiseSums:
         """Of the noise found so far."""
@@ -74,6 +95,7 @@ class Shard:
             total = total.plus(
                 self.arithmetic.here.noise_sums(self.samples.X[rows], self.state.Y[rows])
             )
+        self.state.let_go()
         return total
 
     def share_sums(self, size: float) -> ShareSums:
@@ -84,10 +106,13 @@ class Shard:
             X = self.samples.X[rows]
             self.counts[rows] = self.arithmetic.here.noise_counts(X, self.state.Y[rows], size)
             total = total.plus(ShareSums.of(self.counts[rows], self.samples.observed(rows)))
+        self.state.let_go()
         return total
 
     def scale_thresholds(self, corruption: Corruption) -> None:
-        """Give every sample the threshold that its count asks for."""
+        """Give every sample the threshold that its count asks for, counted anew if need be."""
+        if len(self.counts) == 0:
+            self.share_sums(corruption.size)
         for rows in self.blocks:
             scales = corruption.threshold_scales(self.counts[rows], self.samples.observed(rows))
             self.state.threshold_scale[rows] = scales

@@ -14,27 +14,34 @@ dictionary at which it was lowest.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from typing import TypeVar
 
 import numpy as np
 
 from rnlmf.engine.arithmetic import PassModel, ThreadArithmetic
+from rnlmf.engine.array_api import device_in_use
 from rnlmf.engine.corruption import Corruption, NoiseSums, ShareSums
 from rnlmf.engine.dictionary import Statistics, direction, gradient_and_curvature, relative_change
 from rnlmf.engine.problem import Problem
 from rnlmf.engine.samples import Mapper, Samples, block_rows, spans, threads
+from rnlmf.engine.settle import Settling
 from rnlmf.engine.shard import Shard
 from rnlmf.engine.solver import Callback, Fit, Options, Solver, run
 from rnlmf.engine.state import SampleState, SolverState
 from rnlmf.typing import Array
 
 Answer = TypeVar("Answer")
+Sums = TypeVar("Sums", Statistics, NoiseSums, ShareSums)
 
 # Momentum sets in once dictionary and samples have found the data, after so many iterations (choices).
 DICTIONARY_REST = 5
 SAMPLE_REST = 10
+# Steps of samples whose state is made anew (a choice): more of them cost time and hardly help.
+SETTLING_STEPS = 10
 # A rise of the objective by more than this fraction is not the ripple of momentum.
 TOLERATED_RISE = 1e-2
 
@@ -58,21 +65,56 @@ class SinglePass(Solver):
             self.map = map
 
     def init(self, D: Array) -> SolverState:
-        moving = self.options.momentum > 0.0
-        samples = SampleState.at(np.empty(self.samples.shape, self.samples.dtype), moving=moving)
+        shape, dtype, moving = self.samples.shape, self.samples.dtype, self.options.momentum > 0.0
+        if self.options.sample_state == "memory":
+            samples = SampleState.at(np.empty(shape, dtype), moving=moving)
+        elif self.options.sample_state == "map":
+            samples = SampleState.mapped(shape, dtype, moving=moving)
+        else:
+            samples = SampleState.at(np.empty((0, shape[1]), dtype))
         state = SolverState.start(D, samples, self.options.step_damping)
-        self.ask(state, Shard.reset)
+        self.tell(state, Shard.reset)
         return state
 
-    def ask(self, state: SolverState, question: Callable[[Shard], Answer]) -> list[Answer]:
-        """The answers of all shards, in their order."""
-        return list(self.answers(state, question))
+    @property
+    def fleeting(self) -> bool:
+        """Whether the samples' state is made anew in each pass."""
+        return self.options.sample_state == "anew"
+
+    def settling(self, state: SolverState) -> Settling:
+        """At what a state is made anew."""
+        problem = self.problem_at(state)
+        return Settling(problem, state.dictionary, state.corruption, SETTLING_STEPS)
+
+    def denoised(self, state: SolverState, rows: slice) -> Array:
+        if not self.fleeting:
+            return super().denoised(state, rows)
+        some = Samples.of(self.samples.X[rows], self.samples.units)
+        found = SampleState.at(np.empty(some.shape, some.dtype))
+        self.settling(state).settle(some, found)
+        return found.Y
+
+    def tell(self, state: SolverState, order: Callable[[Shard], None]) -> None:
+        """Have all shards do something to their state, if they keep one."""
+        if not self.fleeting:
+            deque(self.answers(state, order), maxlen=0)
+
+    def total(self, state: SolverState, question: Callable[[Shard], Sums], start: Sums) -> Sums:
+        """The sum of what all shards answer, in their order."""
+        return reduce(lambda sums, answer: sums.plus(answer), self.answers(state, question), start)
 
     def answers(self, state: SolverState, question: Callable[[Shard], Answer]) -> Iterable[Answer]:
         """The answers one by one: not more of them than there are threads take memory."""
         if self.state is not state.samples:
             self.share_out(state)
-        answers: Iterable[Answer] = self.map(question, self.shards)  # type: ignore[assignment]
+        asked = question
+        if self.fleeting:
+            settling = self.settling(state)
+
+            def asked(shard: Shard) -> Answer:
+                return question(shard.made_anew(settling))
+
+        answers: Iterable[Answer] = self.map(asked, self.shards)  # type: ignore[assignment]
         return answers
 
     def share_out(self, state: SolverState) -> None:
@@ -83,15 +125,16 @@ class SinglePass(Solver):
             len(state.dictionary),
         )
         penalty, fused = self.problem.noise_penalty, self.options.fused
-        arithmetic = ThreadArithmetic(self.samples, penalty, d, rows, fused)
+        arithmetic = ThreadArithmetic(self.samples, penalty, d, rows, fused, device_in_use())
         self.shards = [
             Shard(self.samples[span], state.samples[span], arithmetic, rows) for span in spans(n)
         ]
         self.state = state.samples
 
     def update(self, state: SolverState) -> None:
-        momentum = self.options.momentum if state.steady >= SAMPLE_REST else 0.0
-        keep = self.options.momentum > 0.0 and state.steady >= SAMPLE_REST - 1
+        moving = self.options.momentum > 0.0 and not self.fleeting
+        momentum = self.options.momentum if moving and state.steady >= SAMPLE_REST else 0.0
+        keep = moving and state.steady >= SAMPLE_REST - 1
         K_D = self.problem.atom_kernel(state.dictionary)
         statistics, objective = self.one_pass(state, K_D, momentum, keep)
         state.latest_objective = objective
@@ -110,9 +153,8 @@ class SinglePass(Solver):
             momentum=momentum,
             keep_velocity=keep_velocity,
         )
-        total = Statistics.none(*state.dictionary.shape)
-        for part in self.answers(state, lambda shard: shard.step(model)):
-            total.add(part)
+        nothing = Statistics.none(*state.dictionary.shape)
+        total = self.total(state, lambda shard: shard.step(model), nothing)
         # From the codes as they are, not as they should be: their rounding then counts squared.
         gram = total.code_gram
         objective = (
@@ -129,7 +171,7 @@ class SinglePass(Solver):
         """Take the dictionary's step, or recover; returns the relative change."""
         if not np.isfinite(objective):
             state.failures += 1
-            self.ask(state, Shard.reset)
+            self.tell(state, Shard.reset)
             self.recover(state)
             return np.inf
         state.failures = 0
@@ -151,7 +193,7 @@ class SinglePass(Solver):
             state.step.damp()
             state.dictionary = state.best_dictionary
         state.step.restart()
-        state.samples.rest()
+        self.tell(state, Shard.rest)
         state.steady = 0
 
     def move_dictionary(self, state: SolverState, K_D: Array, statistics: Statistics) -> float:
@@ -170,22 +212,16 @@ class SinglePass(Solver):
 
     def fill(self, state: SolverState) -> None:
         D = state.dictionary.astype(self.samples.dtype)
-        self.ask(state, lambda shard: shard.fill(D))
+        self.tell(state, lambda shard: shard.fill(D))
 
     def noise_sums(self, state: SolverState) -> NoiseSums:
-        total = NoiseSums()
-        for part in self.ask(state, Shard.noise_sums):
-            total = total.plus(part)
-        return total
+        return self.total(state, Shard.noise_sums, NoiseSums())
 
     def share_sums(self, state: SolverState, size: float) -> ShareSums:
-        total = ShareSums()
-        for part in self.ask(state, lambda shard: shard.share_sums(size)):
-            total = total.plus(part)
-        return total
+        return self.total(state, lambda shard: shard.share_sums(size), ShareSums())
 
     def scale_thresholds(self, state: SolverState, corruption: Corruption) -> None:
-        self.ask(state, lambda shard: shard.scale_thresholds(corruption))
+        self.tell(state, lambda shard: shard.scale_thresholds(corruption))
 
 
 def fit(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 from rnlmf.engine.corruption import AdaptationSchedule, Corruption, NoiseSums, ShareSums
 from rnlmf.engine.missing import WHILE_LEARNING
@@ -33,6 +34,7 @@ class StopReason(Enum):
     MAX_ITER = "max_iter"
     CALLBACK = "stopped by callback"
     DIVERGED = "objective not finite"
+    INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,9 @@ class Options:  # numpydoc ignore=PR02
         Whether to use compiled arithmetic where there is some.
     warmup : int
         Iterations with the squared penalty on the codes, in the paper's order, before l1 or nuclear.
+    sample_state : {"memory", "map", "anew"}
+        Where the state of the samples is: in memory, in temporary files, or made anew in each pass from
+        the samples (:mod:`rnlmf.engine.settle`), which takes several times as long.
     """
 
     max_iter: int = 300
@@ -68,6 +73,7 @@ class Options:  # numpydoc ignore=PR02
     n_threads: int = 1
     fused: bool = True
     warmup: int = 20
+    sample_state: str = "memory"
 
 
 @dataclass(frozen=True)
@@ -101,6 +107,8 @@ class Fit:
         Of an adaptive penalty.
     code_metric : (d, d) array or None
         What codes of new samples need of those of the fit, see :meth:`Problem.encoder`.
+    denoised : callable
+        Training samples without their noise, by a slice of their rows.
     """
 
     dictionary: Array
@@ -108,6 +116,7 @@ class Fit:
     n_iter: int
     reason: StopReason
     samples: SampleState
+    denoised: Callable[[slice], Array]
     corruption: Corruption | None = None
     code_metric: Array | None = None
 
@@ -189,32 +198,52 @@ class Solver(ABC):
         """What codes of new samples need of those here."""
         return None
 
+    def denoised(self, state: SolverState, rows: slice) -> Array:
+        """Samples without their noise."""
+        return state.samples.Y[rows]
+
     @contextmanager
     def running(self) -> Iterator[None]:
         """What must be there while steps are taken, such as threads."""
         yield
 
 
-def run(solver: Solver, state: SolverState, callback: Callback | None = None) -> Fit:
-    """Iterate from `state` until there is a reason to stop; `callback` may give one by True."""
+def run(
+    solver: Solver,
+    state: SolverState,
+    callback: Callback | None = None,
+    keep: Callable[[SolverState], None] | None = None,
+) -> Fit:
+    """Iterate from `state` until there is a reason to stop; `callback` may give one by True.
+
+    So does Ctrl-C, once there is a first model. What has come out of every iteration goes to `keep`.
+    """
     reason = solver.terminate(state)
     with solver.running():
         while reason is None:
-            solver.step(state)
-            info = IterationInfo(
-                state.iteration,
-                solver.options.max_iter,
-                state.latest_objective,
-                state.dictionary_change,
-            )
-            stop = callback is not None and callback(info) is True
-            reason = solver.terminate(state) or (StopReason.CALLBACK if stop else None)
+            try:
+                solver.step(state)
+                if keep is not None:
+                    keep(state)
+                info = IterationInfo(
+                    state.iteration,
+                    solver.options.max_iter,
+                    state.latest_objective,
+                    state.dictionary_change,
+                )
+                stop = callback is not None and callback(info) is True
+                reason = solver.terminate(state) or (StopReason.CALLBACK if stop else None)
+            except KeyboardInterrupt:
+                if not state.objective:
+                    raise
+                reason = StopReason.INTERRUPTED
     return Fit(
         dictionary=state.best_dictionary,
         objective=state.objective,
         n_iter=state.iteration,
         reason=reason,
         samples=state.samples,
+        denoised=partial(solver.denoised, state),
         corruption=state.corruption,
         code_metric=solver.code_metric(state),
     )

@@ -9,12 +9,14 @@ would be clipped in some of them: on motion capture the choice of parameters suf
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from rnlmf.engine.samples import Units, has_missing
+from rnlmf.engine.source import Rows, RowSource
 from rnlmf.kernels import Kernel, mean_distance
 from rnlmf.typing import Array
 
@@ -43,15 +45,15 @@ class Bounds(NamedTuple):
         return clipped
 
 
-def robust_bounds(X: Array) -> Bounds:
+def robust_bounds(X: Rows) -> Bounds:
     """Bounds beyond which a value says nothing of its feature's scale, from some of the rows."""
     some = X[:: -(-len(X) // QUANTILE_SAMPLES)].astype(np.float64)
     if has_missing(some):
         # A feature may have no value in these rows; a column of all does.
         empty = np.flatnonzero(np.isnan(some).all(axis=0))
         for j in empty:
-            known = X[~np.isnan(X[:, j]), j]
-            some[: len(known[: len(some)]), j] = known[: len(some)]
+            known = known_values(X, int(j), len(some))
+            some[: len(known), j] = known
     quantile = np.nanquantile if has_missing(some) else np.quantile
     levels = sorted({0.5, *(level for pair in QUANTILES for level in pair[:2])})
     found = dict(zip(levels, quantile(some, levels, axis=0), strict=True))
@@ -64,6 +66,22 @@ def robust_bounds(X: Array) -> Bounds:
         # Hardly any value differs from its feature's median: those that do are the scale.
         spread = float(np.median(sizes[sizes > 0.0]))
     return Bounds(center, CLIPPED_SPREADS * spread)
+
+
+def known_values(X: Rows, feature: int, count: int) -> Array:
+    """The first values of a feature, at most `count`."""
+    found = np.empty(0)
+    for rows in chunks(len(X)):
+        column = X[rows][:, feature]
+        found = np.concatenate([found, column[~np.isnan(column)]])[:count]
+        if len(found) == count:
+            break
+    return found
+
+
+def chunks(n_samples: int) -> list[slice]:
+    """Rows that are looked at together."""
+    return [slice(start, start + CHUNK_ROWS) for start in range(0, n_samples, CHUNK_ROWS)]
 
 
 @dataclass(frozen=True)
@@ -86,12 +104,12 @@ class DataSummary:
     magnitude: float
 
     @classmethod
-    def of(cls, X: Array, rng: np.random.RandomState) -> DataSummary:
+    def of(cls, X: Rows, rng: np.random.RandomState) -> DataSummary:
         """Of samples; the mean distance of many is that of some of them."""
         return cls.of_rows(X, distance_rows(len(X), rng))
 
     @classmethod
-    def of_rows(cls, X: Array, rows: slice | Array) -> DataSummary:
+    def of_rows(cls, X: Rows, rows: slice | Array) -> DataSummary:
         """The same, with the samples to take the mean distance of."""
         bounds = robust_bounds(X)
         means, spreads = means_and_spreads(X, bounds)
@@ -102,6 +120,14 @@ class DataSummary:
         largest = float(np.nanmax(np.abs(some))) or 1.0
         square = float(np.nanmean((some / largest) ** 2, axis=0).sum())
         return cls(means, spreads, mean_distance(some), largest * square**0.5)
+
+    def towards(self, other: DataSummary, share: float) -> DataSummary:
+        """Part of the way to another summary."""
+        values = (
+            (1.0 - share) * getattr(self, item.name) + share * getattr(other, item.name)
+            for item in fields(self)
+        )
+        return DataSummary(*values)
 
     @property
     def spread(self) -> float:
@@ -140,27 +166,32 @@ def distance_rows(n_samples: int, rng: np.random.RandomState) -> slice | Array:
     return rows
 
 
-def means_and_spreads(X: Array, bounds: Bounds) -> tuple[Array, Array]:
+def means_and_spreads(X: Rows, bounds: Bounds) -> tuple[Array, Array]:
     """Mean and standard deviation of every feature within bounds, without a copy of the data."""
-    m = X.shape[1]
-    unit = bounds.reach or 1.0
-    sums, squares, counts = np.zeros(m), np.zeros(m), np.zeros(m)
-    for start in range(0, len(X), CHUNK_ROWS):
-        chunk = bounds.clip(X[start : start + CHUNK_ROWS].astype(np.float64))
-        # From the median, so that the difference of moments below loses nothing to an offset.
-        chunk -= bounds.center
-        chunk /= unit
-        known = ~np.isnan(chunk)
-        chunk[~known] = 0.0
-        counts += known.sum(axis=0)
-        sums += chunk.sum(axis=0)
-        squares += np.einsum("ij,ij->j", chunk, chunk)
+    moments = partial(block_moments, bounds=bounds)
+    counts, sums, squares = X.total(moments) if isinstance(X, RowSource) else moments(X)
     shift = sums / counts
+    unit = bounds.reach or 1.0
     spreads = unit * np.sqrt(np.maximum(squares / counts - shift**2, 0.0))
     return bounds.center + unit * shift, spreads
 
 
-def spread_of(X: Array) -> float:
+def block_moments(X: Array, bounds: Bounds) -> Array:
+    """For every feature: number of values, and sums of them and of their squares, from the median."""
+    unit = bounds.reach or 1.0
+    moments = np.zeros((3, X.shape[1]))
+    for rows in chunks(len(X)):
+        chunk = bounds.clip(X[rows].astype(np.float64))
+        # From the median, so that the difference of moments loses nothing to an offset.
+        chunk -= bounds.center
+        chunk /= unit
+        known = ~np.isnan(chunk)
+        chunk[~known] = 0.0
+        moments += known.sum(axis=0), chunk.sum(axis=0), np.einsum("ij,ij->j", chunk, chunk)
+    return moments
+
+
+def spread_of(X: Rows) -> float:
     """Root mean square of the features' standard deviations; NaN is a missing value."""
     return root_mean_square(means_and_spreads(X, robust_bounds(X))[1])
 

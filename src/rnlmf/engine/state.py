@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnlmf.engine.corruption import Corruption
+from rnlmf.engine.maps import let_go, mapped_array
 from rnlmf.typing import Array
 
 # Velocities are stored as whole multiples of a scale per sample, in 8 bits.
@@ -49,6 +50,24 @@ class SampleState:
         n, m = Y.shape
         movers = n if moving else 0
         return cls(Y, np.zeros((movers, m), np.int8), np.zeros(movers, Y.dtype), np.ones(n, Y.dtype))
+
+    @classmethod
+    def mapped(cls, shape: tuple[int, int], dtype: np.dtype[Any], *, moving: bool) -> SampleState:
+        """The same in temporary files, for what is larger than memory."""
+        n, m = shape
+        movers = n if moving else 0
+        state = cls(
+            mapped_array((n, m), dtype),
+            mapped_array((movers, m), np.int8),
+            mapped_array((movers,), dtype),
+            mapped_array((n,), dtype),
+        )
+        state.threshold_scale[...] = 1.0
+        return state
+
+    def let_go(self) -> None:
+        """Of memory that a file has as well."""
+        let_go(self.Y, self.velocity, self.speed, self.threshold_scale)
 
     def __getitem__(self, rows: slice | Array) -> SampleState:
         velocity, speed = self.velocity, self.speed

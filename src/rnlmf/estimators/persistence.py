@@ -48,6 +48,11 @@ FORMAT = 1
 CLASSES = {
     "RNLMF": "rnlmf.estimators.rnlmf:RNLMF",
     "RNLMFDenoiser": "rnlmf.estimators.denoiser:RNLMFDenoiser",
+    "MiniBatchRNLMF": "rnlmf.estimators.mini_batch:MiniBatchRNLMF",
+    "StreamState": "rnlmf.engine.stream:StreamState",
+    "Statistics": "rnlmf.engine.dictionary:Statistics",
+    "DataSummary": "rnlmf.engine.start:DataSummary",
+    "Tuning": "rnlmf.fitting.defaults:Tuning",
     "RNLMFOutlierDetector": "rnlmf.estimators.outliers:RNLMFOutlierDetector",
     "RobustPCA": "rnlmf.compared.robust_pca:RobustPCA",
     "RobustDictionaryLearning": "rnlmf.compared.robust_dictionary_learning:RobustDictionaryLearning",
@@ -173,7 +178,7 @@ def load(path: str | Path, *, classes: Iterable[type] = ()) -> Any:
     try:
         names = _object_names(header.get("state"))
     except RecursionError as error:
-        raise FileError(path, "is damaged: its parts are nested too deeply.") from error
+        raise FileError(path, f"is damaged, its parts are nested too deeply: {SAVE_AGAIN}") from error
     foreign = sorted({name for name in names if ":" in name} - set(known))
     if foreign:
         raise FileError(

@@ -12,8 +12,12 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rnlmf.conventions import check_samples, like, masked, report_fit
-from rnlmf.engine import Encoding, has_missing
+from rnlmf.engine import Encoding, StopReason, has_missing
+from rnlmf.engine.source import RowSource
+from rnlmf.estimators.large import by_block, in_memory, rows_of
+from rnlmf.estimators.tensors import takes_tensors
 from rnlmf.estimators.uncertainty import remaining_error, scores_of
+from rnlmf.fitting.checkpoint import Checkpoint
 from rnlmf.fitting.defaults import number_of_atoms
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.settings import SOLVERS, LearnerSettings, SolverOptions, threads_of
@@ -261,14 +265,18 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
 
+    @takes_tensors
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, *, mask=None, groups=None, times=None) -> Self:
+    def fit(
+        self, X, y=None, *, mask=None, groups=None, times=None, checkpoint=None, resume=False
+    ) -> Self:
         """Learn the dictionary from noisy samples (Algorithm 1), and the opinions on their cells.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Noisy samples; NaN is a missing value.
+        X : array-like of shape (n_samples, n_features), or rows that are not in memory
+            Noisy samples; NaN is a missing value. Files, large memory maps and Dask collections
+            (:func:`rnlmf.sources.row_source`) are read by block, and the dictionary alone is heard.
         y : None
             Ignored.
         mask : array-like of bool of the shape of `X`, or None
@@ -277,22 +285,35 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Which sequence a row belongs to, where there are several one below the other.
         times : array-like of shape (n_samples,) or None
             When rows were measured, if not at even steps.
+        checkpoint : path or None
+            The state of the fit is written to this file every half minute
+            (:mod:`rnlmf.fitting.checkpoint`).
+        resume : bool
+            Go on from the `checkpoint` of a fit to the same data that was ended.
 
         Returns
         -------
         self
         """
-        data = self._check(X, mask, fitting=True)
+        data = self._rows(X, mask, fitting=True)
         with progress(self.verbose) as report:
-            self._fit(data, groups, times, report)
+            self._fit(data, groups, times, report, checkpoint, resume)
         return self
 
-    def _fit(self, X: Array, groups: Any, times: Any, report: Report) -> Judgement | None:
+    def _fit(
+        self,
+        X: Array,
+        groups: Any,
+        times: Any,
+        report: Report,
+        checkpoint: Any = None,
+        resume: bool = False,
+    ) -> Judgement | None:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         parameters = self.get_params(deep=False)
         judging = self._hears_opinions(X)
         scaled = self.feature_scale == "robust" or (self.feature_scale == "auto" and judging)
-        self._columns = Columns.of(X) if scaled else None
+        self._columns = Columns.of(in_memory(X)) if scaled else None
         data = self._scaled(X)
         if judging:
             parameters["neighbors"] = 0.0
@@ -300,8 +321,13 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 # What is beyond any plausible range has nothing to say.
                 data[self._columns.absurd(self._columns.scaled(X))] = np.nan
         learner = Learner(LearnerSettings.of(parameters), report)
-        choice = learner.choose(data, seed)
-        model, result = learner.learn(data, choice.tuning, seed, learner.reporting(self.callback))
+        kept = None
+        if checkpoint is not None:
+            kept = Checkpoint(checkpoint, self.get_params(deep=False), data, resume=resume)
+        choice, seed = learner.begin(data, seed, kept)
+        model, result = learner.learn(
+            data, choice.tuning, seed, learner.reporting(self.callback), checkpoint=kept
+        )
         neighbours = learner.neighbours(data, model, result, seed)
         self._model = model = replace(model, neighbours=neighbours)
         self._judge, judgement = None, None
@@ -326,36 +352,54 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.selection_, self.selection_confidence_ = choice.table, choice.confidence
         self.sequence_ = self._judge is not None and self._judge.ordered
         self.left_alone_ = {} if self._judge is None else self._judge.left_alone
+        if result.reason is StopReason.INTERRUPTED:
+            # What there is can be used; what would have come next is not run.
+            self.objective_, self.n_iter_ = np.array(result.objective), result.n_iter
+            self.converged_ = False
+            raise KeyboardInterrupt
         report_fit(self, result.objective, result.n_iter, result.converged)
         return judgement
 
+    @takes_tensors
     @fit_context(prefer_skip_nested_validation=True)
     def fit_denoise(self, X, y=None, *, mask=None, groups=None, times=None):
         """Fit, and return the denoised training data ``X - E``, in the container of `X`."""
-        data = self._check(X, mask, fitting=True)
+        data = self._rows(X, mask, fitting=True)
         with progress(self.verbose) as report:
             judgement = self._fit(data, groups, times, report)
-        return like(X, self._denoised(data) if judgement is None else judgement.repaired(data))
+        return self.denoise(X, mask=mask) if judgement is None else like(X, judgement.repaired(data))
 
     def fit_transform(self, X, y=None, *, mask=None, groups=None, times=None):
         """Fit, and return the codes of the training data."""
         return self.fit(X, mask=mask, groups=groups, times=times).transform(X, mask=mask)
 
-    def transform(self, X, *, mask=None):
-        """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2)."""
-        data = self._scaled(self._check(X, mask))
-        return self._encode(data, with_codes=True, alone=True).codes
+    @takes_tensors
+    def transform(self, X, *, mask=None, out=None):
+        """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2).
 
-    def denoise(self, X, *, mask=None, groups=None, times=None):
+        Those of data that are not in memory are written to `out`, as by :meth:`denoise`.
+        """
+        data = self._scaled(self._rows(X, mask))
+        if isinstance(data, RowSource):
+            return by_block(data, self._codes, self.n_components_, out)
+        return self._codes(data)
+
+    @takes_tensors
+    def denoise(self, X, *, mask=None, groups=None, times=None, out=None):
         """Samples without their noise, ``X - E`` (Algorithm 2).
 
         Entries in which no noise was found are returned unchanged, to the bit. Missing entries (NaN,
         or where `mask` is True) are filled with the prediction. A sample without any value gets the
         mean, or the prediction there. A data frame comes back as a data frame. If the model uses the
-        order of rows (``sequence_``), so does this, where it helps.
+        order of rows (``sequence_``), so does this, where it helps. Data that are not in memory
+        (:mod:`rnlmf.sources`) are treated block by block, and written to `out`.
         """
-        return like(X, self._denoised(self._check(X, mask), groups, times))
+        data = self._rows(X, mask)
+        if isinstance(data, RowSource):
+            return by_block(data, self._denoised, data.shape[1], out)
+        return like(X, self._denoised(data, groups, times))
 
+    @takes_tensors
     def noise(self, X, *, mask=None):
         """Noise ``E`` of samples (Algorithm 2); zero where none was found, NaN where no value is."""
         data = self._check(X, mask)
@@ -369,6 +413,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         denoised = self._denoised(data) if self._judge is not None else self._removed(data, encoding)
         return codes, like(X, data - denoised), like(X, denoised)
 
+    @takes_tensors
     def residuals(self, X, *, mask=None):
         """What is not predicted of samples; NaN where no value is.
 
@@ -387,6 +432,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         residual[np.isnan(data)] = np.nan
         return like(X, residual)
 
+    @takes_tensors
     def corruption_scores(self, X, *, mask=None, groups=None, times=None):
         """The probability that an entry is wrong, from 0 to 1; NaN where no value is.
 
@@ -462,6 +508,11 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
+    def _rows(self, X, mask=None, *, fitting=False):
+        """The same, or rows that are not in memory."""
+        source = rows_of(self, X, mask, fitting=fitting)
+        return self._check(X, mask, fitting=fitting) if source is None else source
+
     def _check(self, X, mask=None, *, fitting=False):
         """Samples as an array, with NaN where they have no value."""
         X = masked(check_samples(self, X, fitting=fitting), mask)
@@ -480,6 +531,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _hears_opinions(self, X: Array) -> bool:
         wanted = self.opinions == "auto" and self.noise_weight == "auto"
         adaptive = isinstance(self.noise_penalty, str) and self.noise_penalty == "adaptive"
+        if isinstance(X, RowSource):
+            return False
         return wanted and adaptive and len(X) >= FEWEST_ROWS and X.shape[1] <= MOST_COLUMNS
 
     def _rows_in_order(self, X: Array, groups: Any, times: Any) -> Sequence | None:
@@ -502,6 +555,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _scaled(self, X: Array) -> Array:
         if self._columns is None:
             return X
+        if isinstance(X, RowSource):
+            return X.mapped(self._scaled)
         return bounded(self._columns.scaled(X)).astype(X.dtype)
 
     def _unscaled(self, X: Array) -> Array:
@@ -519,6 +574,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         scaled = self._scaled(X)
         clean = self._model.denoised(scaled, encoding)
         return np.where(clean == scaled, X, self._unscaled(clean)).astype(X.dtype)
+
+    def _codes(self, X: Array) -> Array | None:
+        return self._encode(X, with_codes=True, alone=True).codes
 
     def _encode(self, X: Array, **options: bool) -> Encoding:
         return self._model.encode(X, n_threads=threads_of(self.n_jobs), **options)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from rnlmf.engine import Units, start
+from rnlmf.engine.source import Rows
 from rnlmf.engine.start import DataSummary
 from rnlmf.kernels import Kernel
 from rnlmf.model_selection.grid_walk import Axis
@@ -45,7 +46,7 @@ def search_axes(**wanted: bool) -> dict[str, Axis]:
     return {name: axis for name, axis in AXES.items() if wanted[name]}
 
 
-def number_of_atoms(X: Array, n_components: int | None) -> int:
+def number_of_atoms(X: Rows, n_components: int | None) -> int:
     """As many as given; else six times the features, at most 256 and a fifth of the samples."""
     n, m = X.shape
     if n_components is None:
@@ -59,7 +60,7 @@ def number_of_atoms(X: Array, n_components: int | None) -> int:
 
 
 def noise_weight(
-    X: Array, kernel: Kernel, units: Units, spread: float, penalty: Penalty, threshold: float
+    X: Rows, kernel: Kernel, units: Units, spread: float, penalty: Penalty, threshold: float
 ) -> float:
     """The weight whose threshold, ``lambda_E`` over the curvature, is a multiple of the data's spread.
 
@@ -77,7 +78,7 @@ def noise_weight(
 
 
 def first_dictionary(
-    X: Array, init: Any, units: Units, summary: DataSummary, n_atoms: int, rng: np.random.RandomState
+    X: Rows, init: Any, units: Units, summary: DataSummary, n_atoms: int, rng: np.random.RandomState
 ) -> Array:
     """The parameter `init` as atoms in the engine's units."""
     if isinstance(init, str):

@@ -14,20 +14,25 @@ from rnlmf.engine import (
     Problem,
     Samples,
     SinglePass,
+    Solver,
+    StopReason,
     Units,
     has_missing,
 )
 from rnlmf.engine import run as run_solver
+from rnlmf.engine.batches import canonical_order, some_rows
+from rnlmf.engine.source import Rows, RowSource
 from rnlmf.engine.start import DataSummary, distance_rows
 from rnlmf.fitting import defaults
+from rnlmf.fitting.checkpoint import Checkpoint
 from rnlmf.fitting.defaults import Tuning
+from rnlmf.fitting.large import large_solver
 from rnlmf.fitting.model import FittedModel
 from rnlmf.fitting.neighbours import ROUNDS, SHARES, Neighbours, reference_rows, scored_rows
 from rnlmf.fitting.settings import LearnerSettings
 from rnlmf.model_selection import held_out as selection
 from rnlmf.model_selection.grid_walk import SURE, GridWalk, credibly_positive
 from rnlmf.model_selection.held_out import HeldOut
-from rnlmf.opinions.columns import canonical_order
 from rnlmf.progress import Report, silent
 from rnlmf.typing import Array
 
@@ -63,19 +68,20 @@ class Learner:
 
     def learn(
         self,
-        X: Array,
+        X: Rows,
         tuning: Tuning,
         seed: int,
         callback: Callback | None = None,
         *,
         summary: DataSummary | None = None,
         single_precision: bool = False,
+        checkpoint: Checkpoint | None = None,
     ) -> tuple[FittedModel, Fit]:
         """Algorithm 1.
 
         Parameters
         ----------
-        X : (n, m) array
+        X : (n, m) array, or a source of rows
             Noisy samples; NaN is a missing value.
         tuning : Tuning
             The values that may have been chosen by held-out entries.
@@ -87,6 +93,8 @@ class Learner:
             Of `X`, where it is known.
         single_precision : bool
             Whether float32 will do: it is almost twice as fast, and enough to compare parameters.
+        checkpoint : Checkpoint or None
+            Where the state is kept, and where to go on from.
         """
         settings, rng = self.settings, np.random.RandomState(seed)
         rows = distance_rows(len(X), rng)
@@ -99,9 +107,12 @@ class Learner:
         samples = Samples.of(X, units)
         if single_precision:
             samples = samples.in_single_precision()
-        kind = SinglePass if settings.method() == "single-pass" else PaperOrder
-        solver = kind(samples, problem, settings.options())
-        result = run_solver(solver, solver.init(atoms), callback)
+        solver = self.solver(samples, problem)
+        if checkpoint is None:
+            result = run_solver(solver, solver.init(atoms), callback)
+        else:
+            first = checkpoint.state(solver, atoms)
+            result = run_solver(solver, first, callback, checkpoint.keep)
         model = FittedModel(
             units,
             problem.adapted_to(result.corruption),
@@ -113,7 +124,20 @@ class Learner:
         )
         return model, result
 
-    def problem(self, X: Array, units: Units, summary: DataSummary, tuning: Tuning) -> Problem:
+    def solver(self, samples: Samples, problem: Problem) -> Solver:
+        """How to iterate on samples, wherever they are."""
+        settings, options = self.settings, self.settings.options()
+        if not isinstance(samples.X, RowSource):
+            kind = SinglePass if settings.method() == "single-pass" else PaperOrder
+            return kind(samples, problem, options)
+        if settings.method() == "paper":
+            raise ValueError(
+                "Data that are not in memory need the single pass: kernel='rbf', code_penalty='l2' and "
+                "solver='auto'."
+            )
+        return large_solver(samples, problem, options)
+
+    def problem(self, X: Rows, units: Units, summary: DataSummary, tuning: Tuning) -> Problem:
         """What is minimised, in the engine's units."""
         settings = self.settings
         penalty = settings.noise_penalty.in_unit(units.width)
@@ -134,7 +158,14 @@ class Learner:
             adaptive=settings.adaptive,
         )
 
-    def choose(self, X: Array, seed: int) -> Choice:
+    def begin(self, X: Rows, seed: int, checkpoint: Checkpoint | None) -> tuple[Choice, int]:
+        """Choice and seed of a fit: those of the one that goes on, if it does."""
+        if checkpoint is None:
+            return self.choose(X, seed), seed
+        choice = Choice(checkpoint.tuning) if checkpoint.resumed else self.choose(X, seed)
+        return choice, checkpoint.begin(seed, choice.tuning)
+
+    def choose(self, X: Rows, seed: int) -> Choice:
         """The parameters that are given, and by held-out entries those that are "auto"."""
         settings, kernel = self.settings, self.settings.kernel
         axes = defaults.search_axes(
@@ -147,11 +178,11 @@ class Learner:
             code_weight=1e-2 if settings.code_weight == "auto" else float(settings.code_weight),
         )
         rng = np.random.RandomState(seed)
-        # What is drawn by place is then drawn by sample: the order of rows has no say.
-        X = X[canonical_order(X)] if axes else X
-        if len(X) > selection.FITTED_SAMPLES:
-            X = X[np.sort(rng.choice(len(X), selection.FITTED_SAMPLES, replace=False))]
-        held_out = HeldOut.draw(X, rng) if axes else None
+        held_out = None
+        if axes:
+            some = some_rows(X, selection.FITTED_SAMPLES, rng)
+            # What is drawn by place is then drawn by sample: the order of rows has no say.
+            held_out = HeldOut.draw(some[canonical_order(some)], rng)
         if held_out is None or held_out.hidden.sum() < FEWEST_HIDDEN:
             return Choice(tuning)
         progress = SearchProgress(self.report, 1 + USUAL_FITS * len(axes))
@@ -186,18 +217,20 @@ class Learner:
 
         return tell
 
-    def reference(self, X: Array, result: Fit) -> Neighbours | None:
+    def reference(self, X: Rows, result: Fit) -> Neighbours | None:
         """Samples to ask for a second opinion, if one is wanted: as the fit has left them."""
         share = self.settings.neighbors
+        if result.reason is StopReason.INTERRUPTED:
+            return None
         if isinstance(share, str) and not (self.settings.adaptive or has_missing(X)):
             return None
         if share == 0.0:
             return None
         rows = reference_rows(len(X))
         some = X[rows]
-        return Neighbours(some, np.where(np.isnan(some), np.nan, result.samples.Y[rows]))
+        return Neighbours(some, np.where(np.isnan(some), np.nan, result.denoised(rows)))
 
-    def neighbours(self, X: Array, model: FittedModel, result: Fit, seed: int) -> Neighbours | None:
+    def neighbours(self, X: Rows, model: FittedModel, result: Fit, seed: int) -> Neighbours | None:
         """The same with the share that is given, or that predicts scattered entries best."""
         neighbours = self.reference(X, result)
         if neighbours is None:
@@ -212,7 +245,7 @@ class Learner:
             neighbours = replace(neighbours, denoised=self._without_noise(asking, neighbours.observed))
         return neighbours if share > 0.0 else None
 
-    def share(self, X: Array, model: FittedModel, neighbours: Neighbours, seed: int) -> float:
+    def share(self, X: Rows, model: FittedModel, neighbours: Neighbours, seed: int) -> float:
         """What the neighbours' part in the prediction should be."""
         some = neighbours.observed[: scored_rows(X.shape[1])]
         held_out = HeldOut.scattered(some, np.random.RandomState(seed)).scored()
@@ -290,6 +323,8 @@ class CandidateFits:
             summary=self.summary,
             single_precision=True,
         )
+        if result.reason is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
         self.progress.fitted()
         n_threads = self.learner.settings.n_threads
         encoding = model.encode(self.scored.samples, with_codes=False, n_threads=n_threads)

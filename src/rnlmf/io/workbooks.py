@@ -54,12 +54,14 @@ def read_workbook(path: Path, *, key: str | None = None) -> Dataset:
     name = key or next(iter(with_cells), "")
     if name not in with_cells:
         raise FileError(
-            path, "has no sheet with cells; pass --key with one that has." if name else "has no sheets."
+            path,
+            f"has no sheet with cells{f' by the name {name!r}' if name else ''}; pass --key with one, "
+            "or another file.",
         )
     if book[name].max_row * book[name].max_column > max(MOST_EMPTY, unpacked):
         # Every cell that is there takes more than a byte.
         raise FileError(
-            path, f"sheet {name!r} has cells far apart; delete those that are not the table."
+            path, f"sheet {name!r} has cells far apart; drop those that are not the table."
         )
     rows = [list(row) for row in book[name].iter_rows(values_only=True)]
     while rows and not any(cell is not None for cell in rows[-1]):

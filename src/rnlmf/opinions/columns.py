@@ -65,10 +65,10 @@ def _last_plausible(sizes: Array) -> float:
     ordered = np.sort(sizes)
     far = int(np.searchsorted(ordered, WILD, side="right"))
     if far == len(ordered) or len(ordered) - far > MOST_WILD * len(ordered):
-        return np.inf
+        return LARGEST
     before = np.maximum(ordered[max(far - 1, 0) : -1], 1.0) if far else np.ones(len(ordered) - 1)
     gaps = np.flatnonzero(ordered[len(ordered) - len(before) :] > LEAST_GAP * before)
-    return max(float(before[gaps[0]]), WILD) if len(gaps) else np.inf
+    return max(float(before[gaps[0]]), WILD) if len(gaps) else LARGEST
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Columns:
         known = [column[~np.isnan(column)] for column in X.T]
         resolution = np.array([_resolution(values) for values in known]) / spread
         common = tuple(_common_values(values) for values in known)
-        columns = cls(center, spread, resolution, common, np.full(X.shape[1], np.inf))
+        columns = cls(center, spread, resolution, common, np.full(X.shape[1], LARGEST))
         sizes = np.abs(columns.scaled(X))
         farthest = [_last_plausible(column[~np.isnan(column)]) for column in sizes.T]
         return replace(columns, farthest=np.array(farthest))
@@ -142,10 +142,3 @@ class Columns:
             if len(values):
                 found[:, j] = np.isin(X[:, j], values)
         return found & ~self.absurd(Z)
-
-
-def canonical_order(Z: Array) -> Array:
-    """An order of the rows that does not depend on the order in which they came."""
-    weights = np.random.RandomState(0).standard_normal(Z.shape[1])
-    order: Array = np.argsort(np.nan_to_num(Z) @ weights, kind="stable")
-    return order

@@ -7,7 +7,8 @@ from hashlib import sha256
 
 import numpy as np
 
-from rnlmf.opinions.columns import Columns, canonical_order
+from rnlmf.engine.batches import canonical_order
+from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.evidence import misleading
 from rnlmf.opinions.mixing import typical
 from rnlmf.opinions.panel import Fellows, Hearing, Opinion, Panel

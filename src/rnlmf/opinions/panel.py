@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnlmf.opinions.columns import WILD, Columns, canonical_order
+from rnlmf.engine.batches import canonical_order
+from rnlmf.opinions.columns import WILD, Columns
 from rnlmf.opinions.linear import LinearOpinion
 from rnlmf.opinions.mixing import ScaleModel, combine, logarithm, of_row, shares, typical
 from rnlmf.opinions.similar import SimilarRows

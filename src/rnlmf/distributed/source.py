@@ -1,0 +1,137 @@
+"""Rows of Dask arrays and data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import dask
+import numpy as np
+
+from rnlmf.engine import Options, Problem, Samples, Solver
+from rnlmf.engine.source import RowSource
+from rnlmf.sources.arrays import float_type
+from rnlmf.typing import Array
+
+# Sums are added up so many at a time.
+FAN_IN = 8
+
+
+class DaskSource(RowSource):
+    """Rows of a Dask array, in chunks of whole rows.
+
+    What is asked of all rows is asked on the workers. For a fit the chunks are kept there
+    (``persist``), and computed again by Dask if their worker is lost.
+    """
+
+    def __init__(self, array: Any, names: list[str] | None = None) -> None:
+        if array.ndim != 2:
+            raise ValueError(f"X has {array.ndim} dimensions: rows and columns are needed.")
+        if array.numblocks[1] > 1:
+            array = array.rechunk({1: -1})
+        if np.isnan(array.shape[0]):
+            array = array.compute_chunk_sizes()
+        dtype = float_type(array.dtype)
+        self.array = array if array.dtype == dtype else array.astype(dtype)
+        self.shape, self.dtype, self.names = tuple(map(int, array.shape)), dtype, names  # type: ignore[assignment]
+
+    @cached_property
+    def client(self) -> Any:
+        """The active client."""
+        from distributed import get_client
+
+        try:
+            return get_client()
+        except ValueError as error:
+            raise ValueError(
+                "A fit to a Dask collection runs on a cluster: start one first, for example "
+                "dask.distributed.Client()."
+            ) from error
+
+    @cached_property
+    def chunks(self) -> list[Any]:
+        """Futures of the chunks, kept on their workers, in the order of rows."""
+        from distributed import futures_of, wait
+
+        kept = self.client.persist(self.array)
+        by_key = {future.key: future for future in futures_of(kept)}
+        chunks = [by_key[keys[0]] for keys in kept.__dask_keys__()]
+        wait(chunks)
+        return chunks
+
+    def pieces(self) -> list[slice]:
+        edges = np.concatenate([[0], np.cumsum(self.array.chunks[0])]).tolist()
+        return [slice(a, b) for a, b in pairwise(edges) if b > a]
+
+    def read(self, rows: slice) -> Array:
+        found: Array = np.asarray(self.array[rows].compute())
+        return found
+
+    def take(self, rows: Array) -> Array:
+        found: Array = np.asarray(self.array[rows].compute())
+        return found
+
+    def mapped(self, function: Callable[[Array], Array]) -> RowSource:
+        array = self.array.map_blocks(function, dtype=self.dtype, meta=np.empty((0, 0), self.dtype))
+        return DaskSource(array, self.names)
+
+    def total(self, function: Callable[[Array], Array]) -> Array:
+        chunks = [
+            chunk for chunk, rows in zip(self.chunks, self.array.chunks[0], strict=True) if rows > 0
+        ]
+        found: Array = summed(self.client, self.client.map(function, chunks, pure=False)).result()
+        return found
+
+    def treated(self, treat: Callable[[Array], Array], width: int) -> Any:
+        """``treat(rows)`` of all rows, as a lazy array."""
+        return self.array.map_blocks(
+            treated_block,
+            treat,
+            chunks=(self.array.chunks[0], (width,)),
+            dtype=self.dtype,
+            meta=np.empty((0, 0), self.dtype),
+        )
+
+    def solver(self, samples: Samples, problem: Problem, options: Options) -> Solver:
+        """How to iterate on a cluster."""
+        from rnlmf.distributed.solver import ClusterPass
+
+        return ClusterPass(self, samples, problem, options)
+
+
+def treated_block(block: Array, treat: Callable[[Array], Array]) -> Array:
+    """Rows of a chunk, which may have none."""
+    return treat(block) if len(block) else block
+
+
+def plus(parts: list[Any]) -> Any:
+    """The sum of sums, which are arrays or have ``plus``."""
+    # What a task was given belongs to others too, and it may run twice.
+    total = deepcopy(parts[0])
+    for part in parts[1:]:
+        total = total.plus(part) if hasattr(total, "plus") else total + part
+    return total
+
+
+def summed(client: Any, futures: list[Any]) -> Any:
+    """A future of the sum, by a tree: no machine adds more than a few."""
+    while len(futures) > 1:
+        groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
+        futures = [client.submit(plus, group, pure=False) for group in groups]
+    return futures[0]
+
+
+def dask_source(X: Any) -> DaskSource:
+    """Of an array, or of the columns of a data frame, all of which must be numbers."""
+    if not dask.is_dask_collection(X):
+        raise ValueError(f"{type(X).__name__} is no Dask collection of rows.")
+    if hasattr(X, "to_dask_array"):
+        names = [str(name) for name in X.columns]
+        kinds = set(X.dtypes)
+        if any(kind.kind not in "fiu" for kind in kinds):
+            raise ValueError("A data frame must have numbers only: select its columns.")
+        return DaskSource(X.to_dask_array(lengths=True), names)
+    return DaskSource(X)

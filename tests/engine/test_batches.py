@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from rnlmf.engine import batches
+from rnlmf.engine.batches import canonical_order, shuffled_batches, some_rows
+from rnlmf.engine.source import RowSource
+
+
+class Rows(RowSource):
+    """An array that is read by slices only."""
+
+    def __init__(self, X):
+        self.X, self.shape, self.dtype = X, X.shape, X.dtype
+
+    def read(self, rows):
+        return self.X[rows].copy()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, Rows])
+def test_every_row_comes_once(kind, monkeypatch, rng):
+    monkeypatch.setattr(batches, "BUFFER_BYTES", 8 * 2 * 100)
+    monkeypatch.setattr(batches, "RUN_BYTES", 8 * 2 * 7)
+    X = np.arange(2000.0).reshape(1000, 2)
+    found = list(shuffled_batches(kind(X), 30, np.random.RandomState(0)))
+    assert {len(batch) for batch in found[:-1]} == {30}
+    rows = np.concatenate(found)[:, 0]
+    # The last ten are less than half a batch.
+    assert len(rows) == 990
+    assert len(np.unique(rows)) == 990
+    assert abs(np.corrcoef(rows, np.arange(len(rows)))[0, 1]) < 0.2
+
+
+@pytest.mark.parametrize("kind", [np.asarray, Rows])
+def test_less_than_a_batch_is_one(kind):
+    X = np.arange(20.0).reshape(10, 2)
+    (batch,) = shuffled_batches(kind(X), 64, np.random.RandomState(0))
+    np.testing.assert_array_equal(np.sort(batch[:, 0]), X[:, 0])
+
+
+def test_some_rows_are_the_same_from_anywhere():
+    X = np.arange(2000.0).reshape(1000, 2)
+    found = [some_rows(kind(X), 50, np.random.RandomState(3)) for kind in (np.asarray, Rows)]
+    np.testing.assert_array_equal(*found)
+    assert found[0].shape == (50, 2)
+
+
+def test_the_canonical_order_is_that_of_the_rows_content(rng):
+    Z = rng.normal(size=(40, 3))
+    Z[5, 1] = np.nan
+    shuffled = rng.permutation(40)
+    np.testing.assert_array_equal(Z[canonical_order(Z)], Z[shuffled][canonical_order(Z[shuffled])])

@@ -1,0 +1,225 @@
+"""One set of tests for every kind of rows that are not in memory."""
+
+import logging
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.datasets import make_blobs
+
+from rnlmf import RNLMF, MiniBatchRNLMF, RNLMFClustering
+from rnlmf.engine import source as engine_source
+from rnlmf.estimators import large as estimators_large
+from rnlmf.fitting import large
+from rnlmf.io import FileError
+from rnlmf.metrics import clustering_error, relative_rmse
+from rnlmf.sources import row_source
+
+SETTINGS = {"opinions": "dictionary", "kernel_scale": 0.5, "noise_weight": "scale", "random_state": 0}
+KINDS = ["map", "npy", "parquet", "parts", "zarr"]
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    monkeypatch.setattr(engine_source, "PIECE_BYTES", 8 * 12 * 50)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A matrix in a file of some kind, as it is passed to an estimator."""
+
+    def store(X, kind):
+        path = tmp_path / "rows"
+        if kind in ("map", "npy"):
+            np.save(path.with_suffix(".npy"), X)
+            if kind == "npy":
+                return path.with_suffix(".npy")
+            return row_source(np.load(path.with_suffix(".npy"), mmap_mode="r"), large_map=0)
+        if kind == "zarr":
+            zarr = pytest.importorskip("zarr")
+            array = zarr.create_array(
+                path.with_suffix(".zarr"), shape=X.shape, chunks=(70, 5), dtype=X.dtype
+            )
+            array[:] = X
+            return array
+        columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
+        columns["name"] = [f"row {i}" for i in range(len(X))]
+        table = pa.table(columns)
+        if kind == "parquet":
+            pq.write_table(table, path.with_suffix(".parquet"), row_group_size=37)
+            return str(path.with_suffix(".parquet"))
+        pq.write_table(table[:90], tmp_path / "part-0.parquet", row_group_size=64)
+        pq.write_table(table[90:], tmp_path / "part-1.parquet", row_group_size=64)
+        return str(tmp_path / "part-*.parquet")
+
+    return store
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_those_of_the_array(store, kind, rng):
+    X = rng.standard_normal((200, 12))
+    source = row_source(store(X, kind))
+    assert source.shape == X.shape
+    np.testing.assert_array_equal(source[:], X)
+    for rows in (slice(30, 111), slice(0, 0), slice(None, None, 7), slice(190, 400)):
+        np.testing.assert_array_equal(source[rows], X[rows])
+    some = rng.permutation(200)[:33]
+    np.testing.assert_array_equal(source[some], X[some])
+    np.testing.assert_array_equal(source.part(slice(20, 120))[slice(10, 80)], X[30:100])
+    np.testing.assert_allclose(source.mapped(np.exp)[50:60], np.exp(X[50:60]))
+    np.testing.assert_allclose(source.total(lambda block: block.sum(axis=0)), X.sum(axis=0))
+    covered = np.concatenate([np.arange(piece.start, piece.stop) for piece in source.pieces()])
+    np.testing.assert_array_equal(covered, np.arange(200))
+    again = pickle.loads(pickle.dumps(source)) if kind != "zarr" else source
+    np.testing.assert_array_equal(again[5:9], X[5:9])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fit_is_the_one_in_memory(store, kind, curved, tmp_path):
+    noisy = curved[1]
+    X = store(noisy, kind)
+    here = RNLMF(20, **SETTINGS).fit(noisy)
+    there = RNLMF(20, **SETTINGS).fit(X)
+    np.testing.assert_allclose(there.components_, here.components_, rtol=1e-7, atol=1e-7)
+    expected = here.denoise(noisy)
+    np.testing.assert_allclose(there.denoise(X), expected, atol=1e-7)
+    out = np.empty_like(noisy)
+    assert there.denoise(X, out=out) is out
+    np.testing.assert_allclose(out, expected, atol=1e-7)
+    there.denoise(X, out=tmp_path / "out.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "out.npy"), expected, atol=1e-7)
+    np.testing.assert_allclose(there.transform(X), here.transform(noisy), atol=1e-6)
+
+
+def test_other_columns_of_parquet_are_carried_over(store, curved, tmp_path):
+    noisy = curved[1]
+    X = store(noisy, "parquet")
+    model = RNLMF(20, **SETTINGS).fit(X)
+    model.denoise(X, out=tmp_path / "clean.parquet")
+    found = pq.read_table(tmp_path / "clean.parquet")
+    assert found.column("name").to_pylist() == [f"row {i}" for i in range(len(noisy))]
+    values = np.column_stack([found.column(f"x{j}").to_numpy() for j in range(noisy.shape[1])])
+    np.testing.assert_allclose(values, model.denoise(X), atol=1e-12)
+    assert model.feature_names_in_.tolist() == [f"x{j}" for j in range(12)]
+
+
+def test_missing_values_and_robust_scales(store, curved, rng):
+    gappy = np.where(rng.random(curved[1].shape) < 0.1, np.nan, curved[1])
+    settings = {**SETTINGS, "feature_scale": "robust"}
+    here, there = RNLMF(20, **settings).fit(gappy), RNLMF(20, **settings).fit(store(gappy, "parquet"))
+    np.testing.assert_allclose(there.components_, here.components_, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("place", ["memory", "map", "anew"])
+def test_the_state_of_samples_may_be_anywhere(store, curved, place, monkeypatch, caplog):
+    clean, noisy = curved
+    monkeypatch.setattr(large, "place_of_state", lambda shape, dtype: place)
+    with caplog.at_level(logging.INFO, logger="rnlmf"):
+        there = RNLMF(20, **SETTINGS).fit(store(noisy, "npy"))
+    assert large.WORDS[place] in caplog.text
+    here = RNLMF(20, **SETTINGS).fit(noisy)
+    if place != "anew":
+        np.testing.assert_allclose(there.components_, here.components_, atol=1e-8)
+    error = relative_rmse(clean, there.denoise(noisy))
+    assert error < 1.1 * relative_rmse(clean, here.denoise(noisy))
+
+
+def test_the_place_follows_the_size(monkeypatch):
+    from collections import namedtuple
+
+    usage = namedtuple("usage", "free")
+    monkeypatch.setattr(large.shutil, "disk_usage", lambda folder: usage(10 << 30))
+    kind = np.dtype(np.float32)
+    assert large.place_of_state((1000, 64), kind) == "memory"
+    assert large.place_of_state((10_000_000, 64), kind) == "map"
+    assert large.place_of_state((100_000_000, 64), kind) == "anew"
+
+
+def test_mini_batches_come_from_files(store, curved):
+    """The order of rows is another; the error is about that of a fit in memory."""
+    clean, noisy = (np.concatenate(10 * [X]) for X in curved)
+    errors = [
+        relative_rmse(
+            clean,
+            MiniBatchRNLMF(
+                40, kernel_scale=0.5, noise_weight="scale", batch_size=400, random_state=0
+            ).fit_denoise(X),
+        )
+        for X in (store(noisy, "parquet"), noisy)
+    ]
+    assert errors[0] == pytest.approx(errors[1], rel=0.15)
+    assert errors[0] < 0.5 * relative_rmse(clean, noisy)
+
+
+def test_clusters_are_found_in_files(store):
+    X, y = make_blobs(400, n_features=12, centers=4, random_state=0)
+    file = store(X, "parquet")
+    model = RNLMFClustering(4, n_landmarks=50, random_state=0).fit(file)
+    assert clustering_error(y, model.labels_) < 0.05
+    assert clustering_error(y, model.predict(file)) < 0.05
+    with pytest.raises(ValueError, match="landmarks"):
+        RNLMFClustering(4, compare_with="samples").fit(file)
+
+
+def test_a_small_memory_map_is_an_array(tmp_path, curved):
+    """As joblib makes them: whether there are opinions must not depend on it."""
+    np.save(tmp_path / "rows.npy", curved[1])
+    assert row_source(np.load(tmp_path / "rows.npy", mmap_mode="r")) is None
+    assert row_source(curved[1]) is None
+
+
+def test_a_large_result_wants_a_place(store, curved, monkeypatch):
+    model = RNLMF(10, max_iter=5, **SETTINGS).fit(curved[1])
+    monkeypatch.setattr(estimators_large, "LARGEST_RESULT", 100)
+    with pytest.raises(ValueError, match="out="):
+        model.denoise(store(curved[1], "npy"))
+
+
+class TestMistakes:
+    def test_no_such_file(self):
+        with pytest.raises(FileError, match="no such file"):
+            RNLMF().fit("absent.npy")
+
+    def test_a_file_of_another_kind(self, tmp_path):
+        (tmp_path / "rows.txt").write_text("1 2 3")
+        with pytest.raises(FileError, match="npy"):
+            RNLMF().fit(tmp_path / "rows.txt")
+
+    def test_a_damaged_file(self, tmp_path):
+        (tmp_path / "rows.parquet").write_text("PAR1")
+        with pytest.raises(FileError, match="damaged"):
+            RNLMF().fit(tmp_path / "rows.parquet")
+
+    def test_infinity(self, store, curved):
+        X = curved[1].copy()
+        X[7, 3] = np.inf
+        with pytest.raises(ValueError, match="infinity"):
+            RNLMF().fit(store(X, "npy"))
+
+    def test_other_features(self, store, curved):
+        model = RNLMF(5, max_iter=5, **SETTINGS).fit(curved[1])
+        with pytest.raises(ValueError, match="expecting 12"):
+            model.denoise(store(curved[1][:, :5], "npy"))
+
+    def test_a_mask(self, store, curved):
+        with pytest.raises(ValueError, match="mask"):
+            RNLMF().fit(store(curved[1], "npy"), mask=np.zeros(curved[1].shape, dtype=bool))
+
+    def test_the_order_of_the_paper(self, store, curved):
+        with pytest.raises(ValueError, match="single pass"):
+            RNLMF(solver="paper", **SETTINGS).fit(store(curved[1], "npy"))
+
+    def test_out_of_another_shape(self, store, curved):
+        model = RNLMF(5, max_iter=5, **SETTINGS).fit(curved[1])
+        with pytest.raises(ValueError, match="out has shape"):
+            model.denoise(store(curved[1], "npy"), out=np.empty((3, 3)))
+
+    def test_nothing_is_half_written(self, store, curved, tmp_path, monkeypatch):
+        model = RNLMF(5, max_iter=5, **SETTINGS).fit(curved[1])
+        X = store(curved[1], "npy")
+        monkeypatch.setattr(model, "_denoised", lambda block: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            model.denoise(X, out=tmp_path / "out.parquet")
+        assert not (tmp_path / "out.parquet").exists()
