@@ -79,3 +79,13 @@ def test_a_column_with_many_far_values_has_a_shape_of_its_own(rng):
     X[rng.random(1000) < 0.08] *= 1e4
     columns = Columns.of(X)
     assert not columns.absurd(columns.scaled(X)).any()
+
+
+def test_a_long_tail_is_not_absurd_but_what_lies_beyond_a_gap_is(rng):
+    X = np.exp(2.5 * rng.normal(size=(2000, 1)))
+    columns = Columns.of(X)
+    assert np.abs(columns.scaled(X)).max() > 50.0
+    assert not columns.absurd(columns.scaled(X)).any()
+    X[7], X[9] = 1e30, -1e12
+    columns = Columns.of(X)
+    assert np.flatnonzero(columns.absurd(columns.scaled(X))).tolist() == [7, 9]

@@ -3,6 +3,7 @@ import pytest
 
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.evidence import misleading
+from rnlmf.opinions.judge import CREDIBLE
 from rnlmf.opinions.panel import Panel
 from rnlmf.opinions.temporal import Sequence
 
@@ -45,8 +46,8 @@ def test_what_is_rare_and_right_informs(seed):
     mixing /= np.linalg.norm(mixing, axis=0)
     X = np.exp(rng.normal(size=(300, 2)) @ mixing + 0.2 * rng.normal(size=(300, 6)))
     overall, shares = phi(X)
-    assert overall < 0.35
-    assert np.mean(shares) < 0.35
+    assert overall < CREDIBLE
+    assert np.mean(shares) < CREDIBLE
 
 
 def test_no_suspects_no_evidence(related):

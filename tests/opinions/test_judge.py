@@ -157,3 +157,40 @@ def test_columns_that_are_left_alone_are_told(related, with_spikes, monkeypatch)
     assert all("does not harm" in reason for reason in judge.left_alone.values())
     assert np.argwhere(judgement.wrong).tolist() == [[20, 5]]
     np.testing.assert_array_equal(clean[:, :5], X[:, :5])
+
+
+def test_columns_that_account_for_each_other_are_right(rng):
+    """A few large rows: their areas are not what lengths make expect, but areas agree."""
+    length = np.r_[rng.normal(3.0, 0.6, 12), rng.normal(1.0, 0.1, 588)]
+    X = np.column_stack([length, length, length, length**2, length**2])
+    X += 0.01 * rng.normal(size=X.shape)
+    wrong = rng.random(X.shape) < 0.03
+    wrong[:12] = False
+    noisy = np.where(wrong, X + rng.choice([-1.5, 1.5], X.shape), X)
+    _, _, judgement = repaired(noisy)
+    assert not judgement.wrong[:12].any()
+    assert np.mean(judgement.wrong[wrong]) > 0.9
+
+
+def test_errors_in_bursts_are_found(rng):
+    t = np.linspace(0.0, 30.0, 1500)
+    truth = np.column_stack([np.sin(t), np.cos(1.3 * t), np.sin(0.7 * t + 1), np.cos(2 * t)])
+    truth += 0.01 * rng.normal(size=truth.shape)
+    wrong = np.zeros(truth.shape, dtype=bool)
+    for start, j in zip(rng.integers(0, 1490, 30), rng.integers(0, 4, 30), strict=True):
+        wrong[start : start + 10, j] = True
+    size = rng.choice([-1.0, 1.0], truth.shape) * rng.uniform(1.0, 8.0, truth.shape)
+    X = np.where(wrong, truth + size, truth)
+    clean, judge, judgement = repaired(X, Sequence.of(len(X)))
+    assert judge.ordered
+    assert np.mean(judgement.wrong[wrong]) > 0.95
+    assert np.mean(judgement.wrong[~wrong]) < 0.005
+    assert np.linalg.norm(clean - truth) < 0.1 * np.linalg.norm(X - truth)
+
+
+def test_gaps_do_not_keep_errors_from_being_repaired(related, with_spikes, rng):
+    X, wrong = with_spikes(related)
+    gaps = ~wrong & (rng.random(X.shape) < 0.02)
+    _, judge, judgement = repaired(np.where(gaps, np.nan, X))
+    assert judge.trusted.all()
+    assert np.mean(judgement.wrong[wrong]) > 0.9

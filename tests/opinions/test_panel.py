@@ -51,15 +51,6 @@ def test_without_an_order_there_is_one_witness_who_takes_rows_one_by_one(learned
     np.testing.assert_allclose(one.scale[0], whole.scale[9], rtol=1e-2)
 
 
-def test_neighbours_that_know_less_than_far_ones_are_not_heard(learned):
-    *_, panel, witnesses = learned
-    both, time, row = panel.specific(witnesses)
-    assert both is witnesses[0]
-    assert row is witnesses[2]
-    silent = ~np.isfinite(time.scale)
-    np.testing.assert_array_equal(silent, ~(witnesses[1].scale < panel.worst))
-
-
 def test_a_further_opinion_that_knows_is_believed(related, rng):
     columns = Columns.of(related)
     Z = columns.scaled(related)

@@ -15,6 +15,7 @@ from rnlmf.compared.feature_dictionaries import EquiangularDictionary, SpannedDi
 from rnlmf.compared.feature_space import FeatureSpace
 from rnlmf.compared.pursuit import matching_pursuit
 from rnlmf.conventions import check_samples, report_fit
+from rnlmf.engine.batches import canonical_order
 from rnlmf.kernels import KERNELS, Kernel
 from rnlmf.typing import Array
 from rnlmf.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, Interval, StrOptions, fit_context
@@ -178,7 +179,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         n_atoms = self._number_of_atoms(*samples.shape)
         space = FeatureSpace.of(samples, self.kernel, self.kernel_scale)
         rng = check_random_state(self.random_state)
-        first = rng.choice(len(samples), n_atoms, replace=False)
+        first = canonical_order(samples)[rng.choice(len(samples), n_atoms, replace=False)]
         dictionary: SpannedDictionary | EquiangularDictionary
         if self.structure is None:
             dictionary = SpannedDictionary(space, samples, first, self.update)

@@ -277,10 +277,13 @@ class MiniBatchRNLMF(RNLMF):
         atoms = defaults.number_of_atoms(np.broadcast_to(0.0, (n, m)), self.n_components)
         return max(LEAST_BATCH, SAMPLES_PER_ATOM * atoms)
 
-    def _learner(self) -> Learner:
+    def _settings(self) -> LearnerSettings:
         own = self.get_params(deep=False)
         usual = {**RNLMF().get_params(deep=False), "opinions": "dictionary", "neighbors": 0.0}
-        return Learner(LearnerSettings.of({**usual, **own}))
+        return LearnerSettings.of({**usual, **own})
+
+    def _learner(self) -> Learner:
+        return Learner(self._settings())
 
     def _begin(self, X: Array) -> None:
         """Units, parameters and a first dictionary from the first samples."""

@@ -86,6 +86,10 @@ def _is_a(value: Any, hint: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)
     if hint is None or hint is type(None):
         return value is None
+    if isinstance(hint, type) and issubclass(hint, tuple):
+        # A named tuple is stored as a plain one.
+        parts = list(get_type_hints(hint).values())
+        return isinstance(value, tuple) and len(value) == len(parts) and all(map(_is_a, value, parts))
     kind = origin or hint
     return not isinstance(kind, type) or kind.__module__ == "collections.abc" or isinstance(value, kind)
 

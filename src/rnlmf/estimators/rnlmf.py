@@ -518,7 +518,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X = masked(check_samples(self, X, fitting=fitting), mask)
         if fitting:
             # What cannot be done is refused before any work.
-            LearnerSettings.of(self.get_params(deep=False)).method()
+            self._settings().method()
             number_of_atoms(X, self.n_components)
         if fitting and has_missing(X):
             empty = np.flatnonzero(np.all(np.isnan(X), axis=0))
@@ -527,6 +527,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     f"Feature(s) {empty.tolist()} of X have no value in any sample: leave them out."
                 )
         return X
+
+    def _settings(self) -> LearnerSettings:
+        return LearnerSettings.of(self.get_params(deep=False))
 
     def _hears_opinions(self, X: Array) -> bool:
         wanted = self.opinions == "auto" and self.noise_weight == "auto"

@@ -69,13 +69,15 @@ class Checkpoint:
         from safetensors import SafetensorError, safe_open
 
         if not self.path.is_file():
-            raise FileError(self.path, "there is no such checkpoint: pass the one of a fit, or no resume=True.")
+            raise FileError(self.path, "there is no such checkpoint: pass another, or no resume=True.")
         try:
             with safe_open(self.path, framework="np") as file:
                 header = json.loads(file.metadata()["rnlmf_checkpoint"])
                 self.arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-            raise FileError(self.path, "is not a checkpoint of a fit, or damaged: pass another, or no resume=True.") from error
+            raise FileError(
+                self.path, "is not a checkpoint of a fit, or damaged: pass another, or no resume=True."
+            ) from error
         if header["fingerprint"] != self.header["fingerprint"]:
             raise FileError(
                 self.path,

@@ -50,7 +50,9 @@ def _read_apart(path: Path, kind: str, what: str) -> Iterator[Path]:
         if done.returncode == child.NEWER_FORMAT:
             raise FileError(path, "is of MATLAB version 7.3; save it with '-v7'.")
         if done.returncode == child.NO_MEMORY:
-            raise FileError(path, f"unpacks to more than {MOST_GROWTH} times its size: is it {what}? Pass another.")
+            raise FileError(
+                path, f"unpacks to more than {MOST_GROWTH} times its size: is it {what}? Pass another."
+            )
         with readable(path, what):
             if done.returncode != 0:
                 raise ValueError(done.stderr.decode(errors="replace")[-500:])

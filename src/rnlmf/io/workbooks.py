@@ -60,9 +60,7 @@ def read_workbook(path: Path, *, key: str | None = None) -> Dataset:
         )
     if book[name].max_row * book[name].max_column > max(MOST_EMPTY, unpacked):
         # Every cell that is there takes more than a byte.
-        raise FileError(
-            path, f"sheet {name!r} has cells far apart; drop those that are not the table."
-        )
+        raise FileError(path, f"sheet {name!r} has cells far apart; drop those that are not the table.")
     rows = [list(row) for row in book[name].iter_rows(values_only=True)]
     while rows and not any(cell is not None for cell in rows[-1]):
         rows.pop()

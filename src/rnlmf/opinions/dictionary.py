@@ -7,7 +7,6 @@ dictionary is learned once, from the noisy data (Algorithm 1); no refit is neede
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -19,8 +18,6 @@ from rnlmf.typing import Array
 FARTHEST = 4.0
 # A prediction need not be more exact than the dictionary is.
 MOST_STEPS, TOLERANCE = 60, 3e-3
-# Rows whose predictions are remembered.
-REMEMBERED = 100_000
 
 
 def bounded(Z: Array) -> Array:
@@ -35,31 +32,8 @@ class DictionaryOpinion:
     model: FittedModel
     n_threads: int = 1
 
-    @cached_property
-    def _memory(self) -> dict[bytes, Array]:
-        return {}
-
     def __call__(self, Z: Array, hidden: Array) -> Array:
-        """Predictions of all cells, none of which sees its cell; rows asked about before are known.
-
-        Of rows that were cut it has no opinion (NaN).
-        """
-        keys = [z.tobytes() + h.tobytes() for z, h in zip(Z, hidden, strict=True)]
-        new = np.array([key not in self._memory for key in keys], dtype=bool)
-        if len(self._memory) + new.sum() > REMEMBERED:
-            self._memory.clear()
-            new[:] = True
-        prediction = np.empty(Z.shape)
-        if new.any():
-            prediction[new] = self._predict(Z[new], hidden[new])
-        for i, key in enumerate(keys):
-            if new[i]:
-                self._memory[key] = prediction[i].copy()
-            else:
-                prediction[i] = self._memory[key]
-        return prediction
-
-    def _predict(self, Z: Array, hidden: Array) -> Array:
+        """Predictions of all cells, none of which sees its cell; none of rows that were cut (NaN)."""
         groups = column_groups(Z.shape[1])
         prediction, V = np.empty(Z.shape), bounded(Z).astype(np.float32)
         for group in np.unique(groups):

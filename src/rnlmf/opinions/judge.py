@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from hashlib import blake2b
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.evidence import misleading
 from rnlmf.opinions.mixing import typical
-from rnlmf.opinions.panel import Fellows, Hearing, Opinion, Panel
+from rnlmf.opinions.panel import Fellows, Hearing, Opinion, Panel, Remembered
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import Verdict, Witness
 from rnlmf.typing import Array
@@ -89,6 +89,35 @@ class Judgement:
 
 
 @dataclass(frozen=True)
+class Settled:
+    """What was hidden, in the end, of every row that was learned from: rows are known by a digest."""
+
+    digests: Array
+    hidden: Array
+
+    @classmethod
+    def of(cls, X: Array, hidden: Array) -> Settled:
+        digests, first = np.unique(_digests(X), return_index=True)
+        return cls(digests, np.packbits(hidden[first], axis=1))
+
+    def recalled(self, X: Array, hidden: Array) -> Array:
+        """The same of rows of `X` that are known, and `hidden` of others."""
+        digests = _digests(X)
+        place = np.minimum(np.searchsorted(self.digests, digests), len(self.digests) - 1)
+        known = self.digests[place] == digests
+        bits = np.unpackbits(self.hidden[place], axis=1, count=X.shape[1])
+        recalled: Array = np.where(known[:, None], bits.astype(bool), hidden)
+        return recalled
+
+
+def _digests(X: Array) -> Array:
+    rows = np.ascontiguousarray(X)
+    return np.frombuffer(
+        b"".join(blake2b(row.tobytes(), digest_size=8).digest() for row in rows), dtype=np.int64
+    )
+
+
+@dataclass(frozen=True)
 class Judge:
     """A panel of opinions and what it takes for wrong."""
 
@@ -99,8 +128,7 @@ class Judge:
     trusted: Array
     credibility: float
     left_alone: dict[int, str] = field(default_factory=dict)
-    known: str = ""
-    settled: Array | None = None
+    settled: Settled | None = None
 
     @classmethod
     def learn(
@@ -134,7 +162,9 @@ class Judge:
         first = _first_suspicion(columns, X[rows], part, sequence)
         hidden, panel = _settle(part, first, judged, columns, sequence)
         if further:
-            hidden, panel = _with_further(part, first, hidden, judged, columns, sequence, further)
+            known = tuple(map(Remembered, further))
+            hidden, panel = _with_further(part, first, hidden, judged, columns, sequence, known)
+            panel = replace(panel, fellows=replace(panel.fellows, further=further))
         witnesses = panel.testify(part, hidden, judged, sequence)
         verdict = Verdict.learn(part, judged, witnesses)
         alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
@@ -152,7 +182,7 @@ class Judge:
         judge = replace(judge, left_alone=judge._reasons(suspects, shares))
         if len(rows) == len(Z):
             # What was found with patience while learning is where judging the same data begins.
-            judge = replace(judge, known=_fingerprint(X), settled=np.packbits(hidden))
+            judge = replace(judge, settled=Settled.of(X, hidden))
         return judge, judge.judge(X, sequence, force_order=True)
 
     def judge(
@@ -173,8 +203,8 @@ class Judge:
             sequence = None
         absurd = columns.absurd(Z)
         hidden = _first_suspicion(columns, X, Z, sequence)
-        if self.settled is not None and _fingerprint(X) == self.known:
-            hidden = np.unpackbits(self.settled, count=Z.size).reshape(Z.shape).astype(bool)
+        if self.settled is not None:
+            hidden = self.settled.recalled(X, hidden)
         probability, always = np.zeros(Z.shape), np.isnan(Z) | absurd
         hearing = Hearing(self.panel.fellows, Z)
         for round_ in range(ROUNDS):
@@ -221,10 +251,6 @@ class Judge:
             )
             for j in np.flatnonzero(suspects.any(axis=0) & ~self.trusted)
         }
-
-
-def _fingerprint(X: Array) -> str:
-    return sha256(X.tobytes()).hexdigest() + str(X.shape) + str(X.dtype)
 
 
 def _judged(columns: Columns, X: Array, Z: Array) -> Array:

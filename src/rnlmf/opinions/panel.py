@@ -26,6 +26,8 @@ Opinion = Callable[[Array, Array], Array]
 
 # Shares and scales depend on each other; two turns settle them.
 TURNS = 2
+# Rows of which it is remembered what was said.
+REMEMBERED = 100_000
 # Rows in the running median that follows quiet and busy stretches.
 STRETCH = 41
 
@@ -94,6 +96,37 @@ class Hearing:
         self._hidden = hidden.copy()
         predictions, deviation, spread = self._heard
         return predictions, deviation, spread
+
+
+class Remembered:
+    """An opinion that is asked about the same rows again and again while others are learned.
+
+    Parameters
+    ----------
+    opinion : callable
+        What is asked about rows that are new, or have other cells hidden.
+    """
+
+    def __init__(self, opinion: Opinion) -> None:
+        self.opinion = opinion
+        self._said: dict[bytes, Array] = {}
+
+    def __call__(self, Z: Array, hidden: Array) -> Array:
+        """What it says now, or has said before."""
+        keys = [z.tobytes() + h.tobytes() for z, h in zip(Z, hidden, strict=True)]
+        new = np.array([key not in self._said for key in keys], dtype=bool)
+        if len(self._said) + new.sum() > REMEMBERED:
+            self._said.clear()
+            new[:] = True
+        prediction = np.empty(Z.shape)
+        if new.any():
+            prediction[new] = self.opinion(Z[new], hidden[new])
+        for i, key in enumerate(keys):
+            if new[i]:
+                self._said[key] = prediction[i].copy()
+            else:
+                prediction[i] = self._said[key]
+        return prediction
 
 
 def _filled(Z: Array, hidden: Array, prediction: Array) -> Array:

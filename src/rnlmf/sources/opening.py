@@ -84,4 +84,6 @@ def _open_path(name: str) -> RowSource:
         return ParquetSource([Path(file) for file in files])
     if path.suffix in (".parquet", ".pq"):
         return ParquetSource([path])
-    raise FileError(path, "is of no kind that is read by block; pass .npy, .parquet, .zarr or an array.")
+    raise FileError(
+        path, f"is {path.suffix or name!r}, which is not read by block; pass .npy, .parquet or .zarr."
+    )

@@ -66,7 +66,11 @@ class ParquetSource(RowSource):
             metadata = _metadata(path)
             absent = set(self.names or ()) - set(metadata.schema.to_arrow_schema().names)
             if absent:
-                raise FileError(path, f"has no column {min(absent)!r}, which {self.paths[0].name} has; pass files with the same columns.")
+                raise FileError(
+                    path,
+                    f"has no column {min(absent)!r}, which {self.paths[0].name} has; pass files with "
+                    "the same columns.",
+                )
             counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
             groups += [(path, i, rows) for i, rows in enumerate(counts) if rows > 0]
         return groups

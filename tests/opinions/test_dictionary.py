@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+
+from rnlmf import RNLMF
+from rnlmf.fitting.learner import Learner
+from rnlmf.fitting.settings import LearnerSettings
+from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded
+from rnlmf.opinions.panel import Remembered
+from rnlmf.opinions.similar import column_groups
+
+
+@pytest.fixture(scope="module")
+def learned(curved):
+    clean, noisy = curved
+    columns = Columns.of(noisy)
+    Z = columns.scaled(noisy)
+    parameters = RNLMF(30, noise_weight="scale", kernel_scale=0.5, neighbors=0.0).get_params(deep=False)
+    learner = Learner(LearnerSettings.of(parameters))
+    tuning = learner.choose(bounded(Z), 0).tuning
+    model, _ = learner.learn(bounded(Z), tuning, 0)
+    return columns.scaled(clean), DictionaryOpinion(model)
+
+
+def test_it_does_not_see_the_cell(learned):
+    Z, opinion = learned
+    hidden = np.zeros(Z.shape, dtype=bool)
+    before = opinion(Z[:5], hidden[:5])
+    other = Z[:5].copy()
+    group = column_groups(Z.shape[1]) == 0
+    other[:, group] += 1.0
+    np.testing.assert_allclose(opinion(other, hidden[:5])[:, group], before[:, group], atol=1e-6)
+
+
+def test_it_knows_the_curve(learned):
+    Z, opinion = learned
+    said = opinion(Z, np.zeros(Z.shape, dtype=bool))
+    assert np.median(np.abs(said - Z)) < 0.1
+
+
+def test_what_was_asked_before_is_not_asked_again(learned):
+    Z, opinion = learned
+    hidden = np.random.default_rng(0).random(Z.shape) < 0.1
+    asked = []
+    known = Remembered(lambda Z, hidden: asked.append(len(Z)) or opinion(Z, hidden))
+    first = known(Z, hidden)
+    np.testing.assert_array_equal(known(Z[::-1], hidden[::-1])[::-1], first)
+    hidden[3:5] ^= True
+    known(Z, hidden)
+    assert asked == [len(Z), 2]
+
+
+def test_it_has_no_opinion_of_rows_that_were_cut(learned):
+    Z, opinion = learned
+    far = Z[:3].copy()
+    far[1, 4] = 2.0 * FARTHEST
+    hidden = np.zeros(far.shape, dtype=bool)
+    assert np.isnan(opinion(far, hidden)).any(axis=1).tolist() == [False, True, False]
+    hidden[1, 4] = True
+    assert not np.isnan(opinion(far, hidden)).any()
