@@ -84,7 +84,8 @@ def test_paths_that_cannot_be_followed_take_one_line(run, table, name):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("setting", ["init={}", "kernel_scale=1e-300"])
 def test_settings_that_cannot_work_are_wrong_usage(run, table, setting):
-    result = run("denoise", table, "-o", "o.csv", "--set", setting)
+    alone = ("--set", "opinions=dictionary")
+    result = run("denoise", table, "-o", "o.csv", "--set", setting, *alone)
     assert result.exit_code in (2, 3), result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
 

@@ -44,7 +44,7 @@ def test_one_absurd_value_costs_no_accuracy(value, options, curved):
     clean, noisy = curved
     spiked = noisy.copy()
     spiked[17, 3] = value
-    model = RNLMF(30, random_state=0, **options)
+    model = RNLMF(30, opinions="dictionary", random_state=0, **options)
     error = relative_rmse(clean, model.fit_denoise(noisy))
     assert relative_rmse(clean, model.fit_denoise(spiked)) < 1.5 * error
 

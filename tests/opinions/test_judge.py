@@ -3,6 +3,9 @@ import pytest
 
 from helpers import table_of
 from rnlmf.opinions import Judge, Sequence
+from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.judge import _vouched_for
+from rnlmf.opinions.panel import Panel
 
 
 def repaired(X, sequence=None, **options):
@@ -159,17 +162,20 @@ def test_columns_that_are_left_alone_are_told(related, with_spikes, monkeypatch)
     np.testing.assert_array_equal(clean[:, :5], X[:, :5])
 
 
-def test_columns_that_account_for_each_other_are_right(rng):
-    """A few large rows: their areas are not what lengths make expect, but areas agree."""
-    length = np.r_[rng.normal(3.0, 0.6, 12), rng.normal(1.0, 0.1, 588)]
-    X = np.column_stack([length, length, length, length**2, length**2])
-    X += 0.01 * rng.normal(size=X.shape)
-    wrong = rng.random(X.shape) < 0.03
-    wrong[:12] = False
-    noisy = np.where(wrong, X + rng.choice([-1.5, 1.5], X.shape), X)
-    _, _, judgement = repaired(noisy)
-    assert not judgement.wrong[:12].any()
-    assert np.mean(judgement.wrong[wrong]) > 0.9
+def test_suspects_that_account_for_each_other_are_excused(rng):
+    X = rng.normal(size=(400, 4))
+    X[:, 3] = X[:, 2] + 0.01 * rng.normal(size=400)
+    X[0, 2:] += 10.0
+    X[1, 2:] += 8.0, -8.0
+    columns = Columns.of(X)
+    Z = columns.scaled(X)
+    judged, always = np.ones(Z.shape, dtype=bool), np.zeros(Z.shape, dtype=bool)
+    suspects = always.copy()
+    suspects[:2, 2:] = True
+    panel, witnesses = Panel.learn(Z, suspects, judged, columns, None)
+    excused = _vouched_for(panel.fellows, Z, suspects.astype(float), judged, always, witnesses, None)
+    assert excused[0].tolist() == [False, False, True, True]
+    assert not excused[1:].any()
 
 
 def test_errors_in_bursts_are_found(rng):

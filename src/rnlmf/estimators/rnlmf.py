@@ -183,7 +183,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     >>> t = np.linspace(0, 6, 500)
     >>> curve = np.column_stack([f(k * t) for k in range(1, 7) for f in (np.cos, np.sin)])
     >>> noisy = corrupt_entries(curve, 0.1, random_state=0)
-    >>> model = RNLMF(40, opinions="dictionary", random_state=0)
+    >>> model = RNLMF(40, random_state=0)
     >>> clean = model.fit_denoise(noisy)
     >>> relative_rmse(curve, clean) < 0.2 * relative_rmse(curve, noisy)
     True
