@@ -54,6 +54,7 @@ def represent_sparsely(
     Parameters
     ----------
     X : array of shape (n, m)
+        Samples, one in a row.
     weights : array of shape (n,)
         ``g``.
     l1_ratio : float

@@ -27,10 +27,13 @@ class SpannedDictionary:
     Parameters
     ----------
     space : FeatureSpace
+        Where the atoms are.
     X : array of shape (n, m)
+        Samples.
     first : array of shape (d,)
         The samples whose images are the first atoms.
     method : {"ksvd", "mod"}
+        How atoms are updated.
     """
 
     def __init__(self, space: FeatureSpace, X: Array, first: Array, method: str):
@@ -107,6 +110,7 @@ class EquiangularDictionary:
     Parameters
     ----------
     space : FeatureSpace
+        Where the atoms are.
     X : array of shape (n, m)
         Samples of length one.
     first : array of shape (d,)

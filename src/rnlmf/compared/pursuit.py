@@ -34,6 +34,7 @@ def matching_pursuit(
     Parameters
     ----------
     targets : array of shape (n, m)
+        What is represented.
     atoms : array of shape (p, m)
         Of length one.
     n_nonzero : int

@@ -114,11 +114,15 @@ def remove_noise(
     X, E : array of shape (n, m)
         Samples in units of sigma, and the start.
     smooth : SpectralFunction
+        The first part.
     penalty : Penalty
+        ``R``.
     weight : float
+        Of the penalty.
     tol : float
         It ends when a step changes ``E`` by less, relative to ``X``.
     max_iter : int
+        Most steps.
 
     Returns
     -------

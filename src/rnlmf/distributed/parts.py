@@ -51,6 +51,7 @@ class Part:
     Parameters
     ----------
     chunks : list of array
+        Rows.
     starts : list of int
         The number of each chunk's first row.
     units, missing
@@ -58,6 +59,7 @@ class Part:
     problem, options
         Of the solver.
     n_atoms : int
+        Of the dictionary.
     """
 
     def __init__(

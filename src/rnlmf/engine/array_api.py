@@ -58,6 +58,7 @@ class ArrayApiArithmetic(NumpyArithmetic):
     samples, n_atoms, rows
         Of :class:`rnlmf.engine.arithmetic.BlockArithmetic`.
     device : Device
+        Where products are computed.
     """
 
     def __init__(self, samples: Samples, n_atoms: int, rows: int, device: Device) -> None:

@@ -210,7 +210,8 @@ class MiniBatchRNLMF(RNLMF):
         X : array-like of shape (n_samples, n_features)
             Noisy samples; NaN is a missing value. The first batch sets the units, and parameters that
             are "auto": it should be a fair sample, and have several samples for each atom.
-        y : ignored
+        y : None
+            Ignored.
         mask : array-like of bool of the shape of `X`, or None
             Entries that are known to be wrong: they are treated as missing.
 
@@ -237,7 +238,8 @@ class MiniBatchRNLMF(RNLMF):
         X : array-like of shape (n_samples, n_features), or rows from a file
             Noisy samples; NaN is a missing value. What does not fit in memory is read as
             :mod:`rnlmf.sources` has it.
-        y : ignored
+        y : None
+            Ignored.
         mask : array-like of bool of the shape of `X`, or None
             Entries that are known to be wrong: they are treated as missing.
 

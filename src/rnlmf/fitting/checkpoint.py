@@ -38,6 +38,7 @@ class Checkpoint:
     Parameters
     ----------
     path : path
+        The file.
     parameters : mapping
         Of the estimator; those of the fit that goes on must be the same.
     X : (n, m) array or source

@@ -32,7 +32,9 @@ class TextTable:
     starts : array
         Where its rows begin.
     delimiter : str
+        Between cells.
     n_columns : int
+        Cells of a row.
     """
 
     def __init__(self, body: bytes, starts: Array, delimiter: str, n_columns: int) -> None:
@@ -120,6 +122,7 @@ class PlainRows:
     starts : array
         Where they begin.
     delimiter : str
+        Between cells.
     """
 
     def __init__(self, body: bytes, starts: Array, delimiter: str) -> None:

@@ -14,7 +14,7 @@ from rnlmf.typing import Array
 
 
 def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """float32 for what fits in it, else float64."""
+    """Single precision for what fits in it, else double."""
     if dtype.kind not in "fiub":
         raise ValueError(f"Rows of {dtype} are no numbers.")
     small = dtype.kind == "f" and dtype.itemsize <= 4

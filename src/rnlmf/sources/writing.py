@@ -85,8 +85,11 @@ def written(
     out : array, or path
         Anything that rows can be assigned to; or a file ``.npy`` or ``.parquet``.
     source : RowSource
+        What the results are of.
     width : int
+        Columns of the results.
     dtype : dtype
+        Of the results.
     names : list of str or None
         Of the columns of a Parquet file; those of the source if they are not given.
     """
