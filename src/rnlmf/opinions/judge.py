@@ -36,6 +36,8 @@ CREDIBLE = 0.5
 CLOSE, VOUCHED = 2.0, 0.25
 # Neighbours of hidden cells count from so many on.
 FEW = 10.0
+# No residual counts as more than so many squared scales in what predictions are off.
+FARTHEST_TAIL = 1e4
 # Order is used where it makes the predictions of cells better by this share.
 ORDER_HELPS = 0.1
 # With fewer rows no order can be told from chance.
@@ -56,6 +58,8 @@ class Judgement:
         What every cell should be, in the data's units, by opinions that did not see it.
     scale : array of shape (n, m)
         How far such predictions are off, usually.
+    deviation : array of shape (n, m)
+        The same as a root mean square, which is more: predictions of some cells are far off.
     probability : array of shape (n, m)
         That a cell is wrong; 0 where it cannot be judged.
     wrong : array of bool of shape (n, m)
@@ -66,6 +70,7 @@ class Judgement:
 
     prediction: Array
     scale: Array
+    deviation: Array
     probability: Array
     wrong: Array
     bad_rows: Array
@@ -84,7 +89,7 @@ class Judgement:
         if not changed.any() or size == 0.0:
             return float("nan")
         kept = np.nan_to_num(self.probability) * np.nan_to_num(X - self.prediction) ** 2
-        squares = np.where(changed, self.scale**2, kept)
+        squares = np.where(changed, self.deviation**2, kept)
         return float(np.sqrt(squares.sum())) / size
 
 
@@ -126,9 +131,11 @@ class Judge:
     alone: Verdict
     ordered: bool
     trusted: Array
+    least: Array
     credibility: float
     left_alone: dict[int, str] = field(default_factory=dict)
     settled: Settled | None = None
+    tails: Array | None = None
 
     @classmethod
     def learn(
@@ -169,21 +176,27 @@ class Judge:
         verdict = Verdict.learn(part, judged, witnesses)
         alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
         suspects = hidden & judged & ~columns.absurd(part)
-        overall, shares = misleading(
-            part,
-            suspects,
-            judged,
-            witnesses,
-            lambda cells, some: panel.testify(cells, some | np.isnan(cells), judged, sequence),
-            sequence,
-        )
+
+        def evidence(suspects: Array) -> tuple[float, Array]:
+            def testify(cells: Array, hidden: Array) -> list[Witness]:
+                return panel.testify(cells, hidden | np.isnan(cells), judged, sequence)
+
+            return misleading(part, suspects, judged, witnesses, testify, sequence)
+
+        overall, shares = evidence(suspects)
+        least = _least_distances(part, suspects, witnesses[0], shares)
+        if least.any():
+            some = suspects & (_distance(part, witnesses[0]) >= least)
+            shares = np.where(least > 0.0, evidence(some)[1], shares)
         trusted = shares >= CREDIBLE
-        judge = cls(panel, verdict, alone, sequence is not None, trusted, overall)
+        judge = cls(panel, verdict, alone, sequence is not None, trusted, least, overall)
         judge = replace(judge, left_alone=judge._reasons(suspects, shares))
         if len(rows) == len(Z):
             # What was found with patience while learning is where judging the same data begins.
             judge = replace(judge, settled=Settled.of(X, hidden))
-        return judge, judge.judge(X, sequence, force_order=True)
+        judgement = judge.judge(X, sequence, force_order=True)
+        judge = replace(judge, tails=_tails(X, judgement))
+        return judge, replace(judgement, deviation=judgement.scale * judge.tails)
 
     def judge(
         self, X: Array, sequence: Sequence | None = None, *, force_order: bool = False
@@ -222,7 +235,8 @@ class Judge:
             if np.mean(new != hidden) < SETTLED:
                 break
             hidden = new
-        probability = np.where(absurd, 1.0, np.where(self.trusted, probability, 0.0))
+        credible = self.trusted & (_distance(Z, witnesses[0]) >= self.least)
+        probability = np.where(absurd, 1.0, np.where(credible, probability, 0.0))
         wrong = (probability > 0.5) & ~np.isnan(Z)
         witnesses = self.panel.testify(Z, wrong | always, judged, sequence, hearing)
         count = np.maximum(np.sum(~np.isnan(Z), axis=1), 1)
@@ -233,6 +247,7 @@ class Judge:
         return Judgement(
             columns.to_data(witnesses[0].prediction),
             witnesses[0].scale * columns.spread,
+            witnesses[0].scale * columns.spread * (1.0 if self.tails is None else self.tails),
             np.where(np.isnan(Z), np.nan, probability),
             wrong,
             bad_rows,
@@ -251,6 +266,34 @@ class Judge:
             )
             for j in np.flatnonzero(suspects.any(axis=0) & ~self.trusted)
         }
+
+
+def _distance(Z: Array, witness: Witness) -> Array:
+    """From the prediction, in scales."""
+    distance: Array = np.abs(Z - witness.prediction) / witness.scale
+    return distance
+
+
+def _least_distances(Z: Array, suspects: Array, witness: Witness, shares: Array) -> Array:
+    """How far off a cell must be in columns of whose suspects less than half seem to be wrong.
+
+    The farther a cell is off, the likelier it is wrong: as many as seem to be are left of the suspects.
+    """
+    distance, least = _distance(Z, witness), np.zeros(Z.shape[1])
+    for j in np.flatnonzero((shares > 0.0) & (shares < CREDIBLE) & suspects.any(axis=0)):
+        least[j] = np.quantile(distance[suspects[:, j], j], 1.0 - shares[j])
+    return least
+
+
+def _tails(X: Array, judgement: Judgement) -> Array:
+    """Root mean square over scale of the residuals of right cells, for every column; at least 1."""
+    right = ~judgement.wrong & ~np.isnan(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        relative = np.where(right, (X - judgement.prediction) / judgement.scale, 0.0)
+    weights = np.where(right, judgement.scale**2, 0.0)
+    total = weights.sum(axis=0)
+    squares = (weights * np.minimum(relative**2, FARTHEST_TAIL)).sum(axis=0)
+    return np.sqrt(np.maximum(squares / np.where(total > 0.0, total, 1.0), 1.0))
 
 
 def _judged(columns: Columns, X: Array, Z: Array) -> Array:
@@ -275,7 +318,7 @@ def _most_suspicious(
     at_once: float = AT_ONCE,
 ) -> Array:
     """Cells to hide next: those that stay wrong, and of the new ones the most suspicious first."""
-    distance = np.nan_to_num(np.abs(Z - witness.prediction) / witness.scale, nan=np.inf)
+    distance = np.nan_to_num(_distance(Z, witness), nan=np.inf)
     fresh = np.where(wrong & ~hidden, distance, 0.0)
     largest = fresh.max(axis=1, keepdims=True)
     if sequence is not None:
