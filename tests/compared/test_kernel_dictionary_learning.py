@@ -110,14 +110,18 @@ def test_an_atom_of_ksvd_is_the_best_of_rank_one(curve, rng):
 def test_samples_that_are_far_from_all_others_are_given_up(curve, rng):
     X = curve.copy()
     X[::12] = 2.0 * rng.standard_normal((10, 8))
-    model = KernelDictionaryLearning(16, n_nonzero=3, outlier_weight=0.15, random_state=0).fit(X)
     wrong = np.zeros(120, dtype=bool)
     wrong[::12] = True
-    assert model.outliers_[wrong].sum() >= 8
-    assert not model.outliers_[~wrong].any()
-    plain = KernelDictionaryLearning(16, n_nonzero=3, random_state=0).fit(X)
-    assert not plain.outliers_.any()
-    assert model.distances(curve).mean() < plain.distances(curve).mean()
+    found = []
+    for seed in range(4):
+        model = KernelDictionaryLearning(16, n_nonzero=3, outlier_weight=0.15, random_state=seed).fit(X)
+        found.append(model.outliers_[wrong].sum())
+        assert not model.outliers_[~wrong].any()
+        plain = KernelDictionaryLearning(16, n_nonzero=3, random_state=seed).fit(X)
+        assert not plain.outliers_.any()
+        assert model.distances(curve).mean() < plain.distances(curve).mean()
+    # One that is a first atom is represented by itself.
+    assert np.mean(found) > 5.0
 
 
 @pytest.mark.parametrize("coherence", [-0.1, 0.0, 0.4])

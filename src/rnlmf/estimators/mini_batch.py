@@ -279,6 +279,10 @@ class MiniBatchRNLMF(RNLMF):
         atoms = defaults.number_of_atoms(np.broadcast_to(0.0, (n, m)), self.n_components)
         return max(LEAST_BATCH, SAMPLES_PER_ATOM * atoms)
 
+    def fit_transform(self, X, y=None, *, mask=None):
+        """Fit, and return the codes of the samples."""
+        return self.fit(X, mask=mask).transform(X, mask=mask)
+
     def _settings(self) -> LearnerSettings:
         own = self.get_params(deep=False)
         usual = {**RNLMF().get_params(deep=False), "opinions": "dictionary", "neighbors": 0.0}

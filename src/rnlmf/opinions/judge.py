@@ -281,7 +281,7 @@ def _least_distances(Z: Array, suspects: Array, witness: Witness, shares: Array)
     """
     distance, least = _distance(Z, witness), np.zeros(Z.shape[1])
     for j in np.flatnonzero((shares > 0.0) & (shares < CREDIBLE) & suspects.any(axis=0)):
-        least[j] = np.quantile(distance[suspects[:, j], j], 1.0 - shares[j])
+        least[j] = np.quantile(distance[suspects[:, j], j], max(1.0 - shares[j], 0.0))
     return least
 
 

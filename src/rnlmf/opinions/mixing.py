@@ -121,7 +121,8 @@ class ScaleModel:
         """Scale of every cell's residual."""
         G = (np.moveaxis(features, 0, -1) - self.center) / self.width
         exponent = np.clip(np.einsum("nmf,fm->nm", G, self.slopes), -30.0, 30.0)
-        scale: Array = self.unit * np.exp(exponent) * self.factor
+        # Below where logarithms start nothing was learned.
+        scale: Array = self.unit * np.maximum(np.exp(exponent), LEAST) * self.factor
         return np.maximum(scale, np.maximum(self.resolution, 1e-9))
 
 
