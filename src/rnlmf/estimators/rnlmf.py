@@ -90,9 +90,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         between 1.25% and 160% by held-out entries (see Notes).
     opinions : {"auto", "dictionary"}
         Who has a say on which cells are wrong and what they should be. "auto": if no weight of the
-        noise is given, several opinions that did not see the cell (:mod:`rnlmf.opinions`): the other
-        columns, similar rows and neighbours in time; with more than 256 features, and if a weight is
-        given, the dictionary alone, as in the paper ("dictionary").
+        noise is given, several opinions that did not see the cell (:mod:`rnlmf.opinions`): the
+        dictionary, the other columns, similar rows and neighbours in time; with more than 256 features,
+        and if a weight is given, the dictionary alone, as in the paper ("dictionary").
     sequence : {"auto"} or bool
         Whether rows are in the order of time. "auto" uses their order where it helps to predict cells.
     feature_scale : {"auto", "robust"} or None

@@ -1,8 +1,9 @@
 """Several opinions on every cell, each made without seeing it, and a verdict.
 
 Read in this order: :mod:`~rnlmf.opinions.columns` (units in which columns can be compared),
-:mod:`~rnlmf.opinions.linear`, :mod:`~rnlmf.opinions.similar` and :mod:`~rnlmf.opinions.temporal`
-(what a cell should be, by its row, by similar rows, by its neighbours in time),
+:mod:`~rnlmf.opinions.linear`, :mod:`~rnlmf.opinions.similar`, :mod:`~rnlmf.opinions.dictionary` and
+:mod:`~rnlmf.opinions.temporal` (what a cell should be, by its row, by similar rows, by the dictionary,
+by its neighbours in time), :mod:`~rnlmf.opinions.panel` (all of them together),
 :mod:`~rnlmf.opinions.mixing` (how far each opinion is to be believed, cell by cell),
 :mod:`~rnlmf.opinions.verdict` (the probability that a cell is wrong), :mod:`~rnlmf.opinions.evidence`
 (is what looks wrong really wrong?) and :mod:`~rnlmf.opinions.judge`, which puts them together.
