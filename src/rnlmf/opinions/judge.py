@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 
@@ -93,6 +94,20 @@ class Judgement:
         return float(np.sqrt(squares.sum())) / size
 
 
+class Evidence(NamedTuple):
+    """What a panel says, its suspects, and how far they mislead, together and by columns."""
+
+    witnesses: list[Witness]
+    suspects: Array
+    overall: float
+    shares: Array
+
+    @property
+    def doubts(self) -> int:
+        """Suspects in columns of which less than half of them seem to be wrong."""
+        return int(self.suspects[:, self.shares < CREDIBLE].sum())
+
+
 @dataclass(frozen=True)
 class Settled:
     """What was hidden, in the end, of every row that was learned from: rows are known by a digest."""
@@ -168,26 +183,36 @@ class Judge:
             judged = _judged(columns, X[rows], part)
         first = _first_suspicion(columns, X[rows], part, sequence)
         hidden, panel = _settle(part, first, judged, columns, sequence)
+
+        def evidence(hidden: Array, panel: Panel) -> Evidence:
+
+            def testify(cells: Array, some: Array) -> list[Witness]:
+                return panel.testify(cells, some | np.isnan(cells), judged, sequence)
+
+            witnesses = panel.testify(part, hidden, judged, sequence)
+            suspects = hidden & judged & ~columns.absurd(part)
+            harm = misleading(part, suspects, judged, witnesses, testify, sequence)
+            return Evidence(witnesses, suspects, *harm)
+
+        found = None
         if further:
             known = tuple(map(Remembered, further))
-            hidden, panel = _with_further(part, first, hidden, judged, columns, sequence, known)
-            panel = replace(panel, fellows=replace(panel.fellows, further=further))
-        witnesses = panel.testify(part, hidden, judged, sequence)
+            more, wider = _with_further(part, first, hidden, judged, columns, sequence, known)
+            found = evidence(more, wider)
+            # Where further opinions make right cells suspicious one does better without them.
+            simple = evidence(hidden, panel) if found.doubts else found
+            if simple.doubts >= found.doubts:
+                hidden = more
+                panel = replace(wider, fellows=replace(wider.fellows, further=further))
+            else:
+                found = simple
+        witnesses, suspects, overall, shares = found or evidence(hidden, panel)
         verdict = Verdict.learn(part, judged, witnesses)
         alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
-        suspects = hidden & judged & ~columns.absurd(part)
-
-        def evidence(suspects: Array) -> tuple[float, Array]:
-            def testify(cells: Array, hidden: Array) -> list[Witness]:
-                return panel.testify(cells, hidden | np.isnan(cells), judged, sequence)
-
-            return misleading(part, suspects, judged, witnesses, testify, sequence)
-
-        overall, shares = evidence(suspects)
         least = _least_distances(part, suspects, witnesses[0], shares)
         if least.any():
-            some = suspects & (_distance(part, witnesses[0]) >= least)
-            shares = np.where(least > 0.0, evidence(some)[1], shares)
+            farthest = hidden & ~(suspects & (_distance(part, witnesses[0]) < least))
+            shares = np.where(least > 0.0, evidence(farthest, panel).shares, shares)
         trusted = shares >= CREDIBLE
         judge = cls(panel, verdict, alone, sequence is not None, trusted, least, overall)
         judge = replace(judge, left_alone=judge._reasons(suspects, shares))
