@@ -4,8 +4,8 @@ import pytest
 from helpers import table_of
 from rnlmf.opinions import Judge, Sequence
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.judge import _vouched_for
 from rnlmf.opinions.panel import Panel
+from rnlmf.opinions.settling import vouched_for
 
 
 def repaired(X, sequence=None, **options):
@@ -173,7 +173,7 @@ def test_suspects_that_account_for_each_other_are_excused(rng):
     suspects = always.copy()
     suspects[:2, 2:] = True
     panel, witnesses = Panel.learn(Z, suspects, judged, columns, None)
-    excused = _vouched_for(panel.fellows, Z, suspects.astype(float), judged, always, witnesses, None)
+    excused = vouched_for(panel.fellows, Z, suspects.astype(float), judged, always, witnesses, None)
     assert excused[0].tolist() == [False, False, True, True]
     assert not excused[1:].any()
 

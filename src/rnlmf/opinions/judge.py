@@ -11,38 +11,30 @@ import numpy as np
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.evidence import misleading
-from rnlmf.opinions.mixing import typical
-from rnlmf.opinions.panel import Fellows, Hearing, Opinion, Panel, Remembered
+from rnlmf.opinions.panel import Hearing, Opinion, Panel, Remembered
+from rnlmf.opinions.settling import (
+    distance_in_scales,
+    first_suspicion,
+    in_bursts,
+    judgeable,
+    most_suspicious,
+    order_helps,
+    settle,
+    vouched_for,
+    with_further,
+)
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import Verdict, Witness
 from rnlmf.typing import Array
 
-# Most rounds in which opinions are learned anew, and in which they only judge.
-LEARNING_ROUNDS, ROUNDS = 12, 25
-# The most suspicious cell of a row misleads the opinions on its fellows. While others are looked at,
-# only cells at least half as suspicious are hidden together with it; in time, within so many rows.
-AT_ONCE, AT_ONCE_ROWS = 0.5, 7
+# Most rounds in which the panel judges; a verdict has settled when fewer cells than this change it.
+ROUNDS, SETTLED = 25, 1e-4
 # Once the scales are known, and small, one error makes all cells of its row look wrong.
 ONE_BY_ONE = 0.9
-# While suspects are looked for, errors still blur the predictions and each other, and need not pay in
-# full for being told apart; what was hidden for nothing is judged again at the end.
-FIRST_PRICE = 0.5
-# A verdict has settled when fewer cells than this change it; while opinions are learned, fewer than the
-# second number.
-SETTLED, LEARNED = 1e-4, 5e-4
 # The share of the suspects of a column that must be wrong before any is touched.
 CREDIBLE = 0.5
-# Suspects account for each other if they are off by less than so many scales, and than this share of
-# what they are off if none of them is believed.
-CLOSE, VOUCHED = 2.0, 0.25
-# Neighbours of hidden cells count from so many on.
-FEW = 10.0
 # No residual counts as more than so many squared scales in what predictions are off.
 FARTHEST_TAIL = 1e4
-# Order is used where it makes the predictions of cells better by this share.
-ORDER_HELPS = 0.1
-# With fewer rows no order can be told from chance.
-FEWEST_ROWS = 30
 # Panels are learned from at most so many rows.
 LEARNED_ROWS = 20_000
 # A row in which more than this share of the cells is wrong has nothing to go by.
@@ -171,18 +163,18 @@ class Judge:
         rows = np.arange(len(Z))
         if len(Z) > LEARNED_ROWS and sequence is None:
             rows = np.sort(canonical_order(Z)[:: -(-len(Z) // LEARNED_ROWS)])
-        part, judged = Z[rows], _judged(columns, X[rows], Z[rows])
+        part, judged = Z[rows], judgeable(columns, X[rows], Z[rows])
         if (
             sequence is not None
             and not force_order
-            and not _order_helps(part, X[rows], judged, columns, sequence, further)
+            and not order_helps(part, X[rows], judged, columns, sequence, further)
         ):
             sequence = None
         if sequence is not None:
             columns = columns.with_exceptions(X[rows])
-            judged = _judged(columns, X[rows], part)
-        first = _first_suspicion(columns, X[rows], part, sequence)
-        hidden, panel = _settle(part, first, judged, columns, sequence)
+            judged = judgeable(columns, X[rows], part)
+        first = first_suspicion(columns, X[rows], part, sequence)
+        hidden, panel = settle(part, first, judged, columns, sequence)
 
         def evidence(hidden: Array, panel: Panel) -> Evidence:
 
@@ -197,7 +189,7 @@ class Judge:
         found = None
         if further:
             known = tuple(map(Remembered, further))
-            more, wider = _with_further(part, first, hidden, judged, columns, sequence, known)
+            more, wider = with_further(part, first, hidden, judged, columns, sequence, known)
             found = evidence(more, wider)
             # Where further opinions make right cells suspicious one does better without them.
             simple = evidence(hidden, panel) if found.doubts else found
@@ -211,7 +203,7 @@ class Judge:
         alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
         least = _least_distances(part, suspects, witnesses[0], shares)
         if least.any():
-            farthest = hidden & ~(suspects & (_distance(part, witnesses[0]) < least))
+            farthest = hidden & ~(suspects & (distance_in_scales(part, witnesses[0]) < least))
             shares = np.where(least > 0.0, evidence(farthest, panel).shares, shares)
         trusted = shares >= CREDIBLE
         judge = cls(panel, verdict, alone, sequence is not None, trusted, least, overall)
@@ -232,15 +224,15 @@ class Judge:
         """
         columns = self.panel.columns
         Z = columns.scaled(X)
-        judged = _judged(columns, X, Z)
+        judged = judgeable(columns, X, Z)
         if not self.ordered or (
             sequence is not None
             and not force_order
-            and not _order_helps(Z, X, judged, columns, sequence, self.panel.fellows.further)
+            and not order_helps(Z, X, judged, columns, sequence, self.panel.fellows.further)
         ):
             sequence = None
         absurd = columns.absurd(Z)
-        hidden = _first_suspicion(columns, X, Z, sequence)
+        hidden = first_suspicion(columns, X, Z, sequence)
         if self.settled is not None:
             hidden = self.settled.recalled(X, hidden)
         probability, always = np.zeros(Z.shape), np.isnan(Z) | absurd
@@ -248,19 +240,19 @@ class Judge:
         for round_ in range(ROUNDS):
             witnesses = self.panel.testify(Z, hidden, judged, sequence, hearing)
             probability = self._probability(Z, judged, witnesses)
-            probability = _in_bursts(probability, hidden, sequence)
-            excused = _vouched_for(
+            probability = in_bursts(probability, hidden, sequence)
+            excused = vouched_for(
                 self.panel.fellows, Z, probability, judged, always, witnesses, sequence
             )
             probability = np.where(excused, 0.0, probability)
             wrong = probability > 0.5
             if round_ == ROUNDS - 1:
                 break
-            new = _most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence, ONE_BY_ONE)
+            new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence, ONE_BY_ONE)
             if np.mean(new != hidden) < SETTLED:
                 break
             hidden = new
-        credible = self.trusted & (_distance(Z, witnesses[0]) >= self.least)
+        credible = self.trusted & (distance_in_scales(Z, witnesses[0]) >= self.least)
         probability = np.where(absurd, 1.0, np.where(credible, probability, 0.0))
         wrong = (probability > 0.5) & ~np.isnan(Z)
         witnesses = self.panel.testify(Z, wrong | always, judged, sequence, hearing)
@@ -293,18 +285,12 @@ class Judge:
         }
 
 
-def _distance(Z: Array, witness: Witness) -> Array:
-    """From the prediction, in scales."""
-    distance: Array = np.abs(Z - witness.prediction) / witness.scale
-    return distance
-
-
 def _least_distances(Z: Array, suspects: Array, witness: Witness, shares: Array) -> Array:
     """How far off a cell must be in columns of whose suspects less than half seem to be wrong.
 
     The farther a cell is off, the likelier it is wrong: as many as seem to be are left of the suspects.
     """
-    distance, least = _distance(Z, witness), np.zeros(Z.shape[1])
+    distance, least = distance_in_scales(Z, witness), np.zeros(Z.shape[1])
     for j in np.flatnonzero((shares > 0.0) & (shares < CREDIBLE) & suspects.any(axis=0)):
         least[j] = np.quantile(distance[suspects[:, j], j], max(1.0 - shares[j], 0.0))
     return least
@@ -319,161 +305,3 @@ def _tails(X: Array, judgement: Judgement) -> Array:
     total = weights.sum(axis=0)
     squares = (weights * np.minimum(relative**2, FARTHEST_TAIL)).sum(axis=0)
     return np.sqrt(np.maximum(squares / np.where(total > 0.0, total, 1.0), 1.0))
-
-
-def _judged(columns: Columns, X: Array, Z: Array) -> Array:
-    judged: Array = ~np.isnan(Z) & ~columns.recurring(X, Z)
-    return judged
-
-
-def _first_suspicion(columns: Columns, X: Array, Z: Array, sequence: Sequence | None) -> Array:
-    hidden: Array = np.isnan(Z) | columns.absurd(Z)
-    if sequence is not None:
-        bounded = np.where(hidden, 0.0, Z)
-        hidden |= sequence.suspicious(bounded, columns.resolution) & ~columns.recurring(X, Z)
-    return hidden
-
-
-def _most_suspicious(
-    Z: Array,
-    wrong: Array,
-    hidden: Array,
-    witness: Witness,
-    sequence: Sequence | None,
-    at_once: float = AT_ONCE,
-) -> Array:
-    """Cells to hide next: those that stay wrong, and of the new ones the most suspicious first."""
-    distance = np.nan_to_num(_distance(Z, witness), nan=np.inf)
-    fresh = np.where(wrong & ~hidden, distance, 0.0)
-    largest = fresh.max(axis=1, keepdims=True)
-    if sequence is not None:
-        largest = np.maximum(largest, sequence.largest(fresh, AT_ONCE_ROWS))
-    chosen: Array = wrong & (hidden | (distance >= at_once * largest))
-    return chosen
-
-
-def _in_bursts(probability: Array, hidden: Array, sequence: Sequence | None) -> Array:
-    """Probabilities in the light of what is hidden before and after a cell.
-
-    Of a column in which the share ``pi`` is hidden, and the share ``kappa`` of the cells beside hidden
-    ones, a hidden neighbour changes the odds by ``kappa / pi``, another by
-    ``(1 - kappa) / (1 - pi)``: a Markov chain. Where errors come one by one both are 1.
-    """
-    if sequence is None or len(hidden) < 2:
-        return probability
-    first = np.zeros(len(hidden), dtype=bool)
-    first[list(sequence.starts)] = True
-    before = np.vstack([hidden[:1], hidden[:-1]])
-    pairs = hidden & ~first[:, None]
-    often = np.clip(hidden.mean(axis=0), 1e-6, 1.0 - 1e-6)
-    again = (np.sum(pairs & before, axis=0) + FEW * often) / (pairs.sum(axis=0) + FEW)
-    again = np.clip(again, often, 1.0 - 1e-3)
-    beside_hidden, beside_other = np.log(again / often), np.log((1.0 - again) / (1.0 - often))
-    change = np.where(before, beside_hidden, beside_other)
-    change[first] = 0.0
-    last = np.r_[first[1:], True]
-    after = np.where(np.vstack([hidden[1:], hidden[-1:]]), beside_hidden, beside_other)
-    after[last] = 0.0
-    odds = probability / np.maximum(1.0 - probability, 1e-12) * np.exp(change + after)
-    return odds / (1.0 + odds)
-
-
-def _vouched_for(
-    fellows: Fellows,
-    Z: Array,
-    probability: Array,
-    judged: Array,
-    always: Array,
-    witnesses: list[Witness],
-    sequence: Sequence | None,
-) -> Array:
-    """Suspects that account for each other: right, though nobody else would have expected them.
-
-    Errors are independent; whoever believes one does not predict the other. So cells of a row that
-    predict each other are no errors, nor is an event in time.
-    """
-    row, wrong = witnesses[-1], probability > 0.5
-    excused = np.zeros(wrong.shape, dtype=bool)
-    rows = np.flatnonzero(wrong.sum(axis=1) > 1)
-    if len(rows):
-        believed = fellows.testify(Z[rows], always[rows], judged[rows] & ~always[rows])
-        off = np.abs(Z[rows] - believed.prediction)
-        unbelieved = np.abs(Z[rows] - row.prediction[rows])
-        close = wrong[rows] & (off < np.minimum(CLOSE * row.scale[rows], VOUCHED * unbelieved))
-        excused[rows] = close & (close.sum(axis=1, keepdims=True) > 1)
-    if sequence is not None:
-        excused |= sequence.events(Z, wrong, witnesses[0].prediction, VOUCHED)
-    return excused & ~always
-
-
-def _settle(
-    Z: Array,
-    hidden: Array,
-    judged: Array,
-    columns: Columns,
-    sequence: Sequence | None,
-    further: tuple[Opinion, ...] = (),
-) -> tuple[Array, Panel]:
-    """Learn, judge and hide in turns until the verdict does not change any more."""
-    always = np.isnan(Z) | columns.absurd(Z)
-    for _ in range(LEARNING_ROUNDS):
-        panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
-        suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE)
-        probability = suspicion.probability(Z, judged, witnesses)
-        probability = _in_bursts(probability, hidden, sequence)
-        excused = _vouched_for(panel.fellows, Z, probability, judged, always, witnesses, sequence)
-        wrong = (probability > 0.5) & ~excused
-        new = _most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
-        if np.mean(new != hidden) < LEARNED:
-            break
-        hidden = new
-    return hidden, panel
-
-
-def _with_further(
-    Z: Array,
-    first: Array,
-    hidden: Array,
-    judged: Array,
-    columns: Columns,
-    sequence: Sequence | None,
-    further: tuple[Opinion, ...],
-) -> tuple[Array, Panel]:
-    """Go on from what was `hidden` with further opinions, or where they know better: begin with them.
-
-    Relations between columns tell errors best when few are left in a row; on a curved structure they
-    tell nothing, and what they hide is hidden for nothing. The dictionary bears errors from the start.
-    """
-
-    def size(prediction: Array) -> float:
-        said = judged & ~np.isnan(prediction)
-        return float(np.mean(np.log(typical(Z - prediction, said, columns.resolution))))
-
-    later = _settle(Z, hidden, judged, columns, sequence, further)
-    known = later[1].testify(Z, later[0], judged, sequence)[0]
-    if min(size(opinion(Z, first)) for opinion in further) > size(known.prediction):
-        return later
-    earlier = _settle(Z, first, judged, columns, sequence, further)
-    others = earlier[1].testify(Z, earlier[0], judged, sequence)[0]
-    return earlier if size(others.prediction) < size(known.prediction) else later
-
-
-def _order_helps(
-    Z: Array,
-    X: Array,
-    judged: Array,
-    columns: Columns,
-    sequence: Sequence,
-    further: tuple[Opinion, ...],
-) -> bool:
-    """Whether neighbours in time make the predictions of the fellows better."""
-    if len(Z) < FEWEST_ROWS:
-        return False
-    hidden = _first_suspicion(columns, X, Z, sequence)
-    used = judged & ~hidden
-    _, (both, _, row) = Panel.learn(Z, hidden, judged, columns, sequence, further)
-    with_order, without = (
-        typical(Z - witness.prediction, used, columns.resolution) for witness in (both, row)
-    )
-    some = used.any(axis=0)
-    return bool(some.any()) and float(np.median((with_order / without)[some])) < 1.0 - ORDER_HELPS

@@ -1,0 +1,198 @@
+"""Which cells to hide while opinions are learned: the most suspicious first, until nothing changes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.mixing import typical
+from rnlmf.opinions.panel import Fellows, Opinion, Panel
+from rnlmf.opinions.temporal import Sequence
+from rnlmf.opinions.verdict import Verdict, Witness
+from rnlmf.typing import Array
+
+# Most rounds in which opinions are learned anew.
+LEARNING_ROUNDS = 12
+# The most suspicious cell of a row misleads the opinions on its fellows. While others are looked at,
+# only cells at least half as suspicious are hidden together with it; in time, within so many rows.
+AT_ONCE, AT_ONCE_ROWS = 0.5, 7
+# While suspects are looked for, errors still blur the predictions and each other, and need not pay in
+# full for being told apart; what was hidden for nothing is judged again at the end.
+FIRST_PRICE = 0.5
+# Learning has settled when fewer cells than this are hidden or shown again.
+LEARNED = 5e-4
+# Suspects account for each other if they are off by less than so many scales, and than this share of
+# what they are off if none of them is believed.
+CLOSE, VOUCHED = 2.0, 0.25
+# Neighbours of hidden cells count from so many on.
+FEW = 10.0
+# Order is used where it makes the predictions of cells better by this share.
+ORDER_HELPS = 0.1
+# With fewer rows no order can be told from chance.
+FEWEST_ROWS = 30
+
+
+def judgeable(columns: Columns, X: Array, Z: Array) -> Array:
+    """Cells that have a value which is none of those that return again and again."""
+    judged: Array = ~np.isnan(Z) & ~columns.recurring(X, Z)
+    return judged
+
+
+def first_suspicion(columns: Columns, X: Array, Z: Array, sequence: Sequence | None) -> Array:
+    """What is hidden before anything is learned: gaps, absurd values, and spikes in a sequence."""
+    hidden: Array = np.isnan(Z) | columns.absurd(Z)
+    if sequence is not None:
+        bounded = np.where(hidden, 0.0, Z)
+        hidden |= sequence.suspicious(bounded, columns.resolution) & ~columns.recurring(X, Z)
+    return hidden
+
+
+def most_suspicious(
+    Z: Array,
+    wrong: Array,
+    hidden: Array,
+    witness: Witness,
+    sequence: Sequence | None,
+    at_once: float = AT_ONCE,
+) -> Array:
+    """Cells to hide next: those that stay wrong, and of the new ones the most suspicious first."""
+    distance = np.nan_to_num(distance_in_scales(Z, witness), nan=np.inf)
+    fresh = np.where(wrong & ~hidden, distance, 0.0)
+    largest = fresh.max(axis=1, keepdims=True)
+    if sequence is not None:
+        largest = np.maximum(largest, sequence.largest(fresh, AT_ONCE_ROWS))
+    chosen: Array = wrong & (hidden | (distance >= at_once * largest))
+    return chosen
+
+
+def in_bursts(probability: Array, hidden: Array, sequence: Sequence | None) -> Array:
+    """Probabilities in the light of what is hidden before and after a cell.
+
+    Of a column in which the share ``pi`` is hidden, and the share ``kappa`` of the cells beside hidden
+    ones, a hidden neighbour changes the odds by ``kappa / pi``, another by
+    ``(1 - kappa) / (1 - pi)``: a Markov chain. Where errors come one by one both are 1.
+    """
+    if sequence is None or len(hidden) < 2:
+        return probability
+    first = np.zeros(len(hidden), dtype=bool)
+    first[list(sequence.starts)] = True
+    before = np.vstack([hidden[:1], hidden[:-1]])
+    pairs = hidden & ~first[:, None]
+    often = np.clip(hidden.mean(axis=0), 1e-6, 1.0 - 1e-6)
+    again = (np.sum(pairs & before, axis=0) + FEW * often) / (pairs.sum(axis=0) + FEW)
+    again = np.clip(again, often, 1.0 - 1e-3)
+    beside_hidden, beside_other = np.log(again / often), np.log((1.0 - again) / (1.0 - often))
+    change = np.where(before, beside_hidden, beside_other)
+    change[first] = 0.0
+    last = np.r_[first[1:], True]
+    after = np.where(np.vstack([hidden[1:], hidden[-1:]]), beside_hidden, beside_other)
+    after[last] = 0.0
+    odds = probability / np.maximum(1.0 - probability, 1e-12) * np.exp(change + after)
+    return odds / (1.0 + odds)
+
+
+def vouched_for(
+    fellows: Fellows,
+    Z: Array,
+    probability: Array,
+    judged: Array,
+    always: Array,
+    witnesses: list[Witness],
+    sequence: Sequence | None,
+) -> Array:
+    """Suspects that account for each other: right, though nobody else would have expected them.
+
+    Errors are independent; whoever believes one does not predict the other. So cells of a row that
+    predict each other are no errors, nor is an event in time.
+    """
+    row, wrong = witnesses[-1], probability > 0.5
+    excused = np.zeros(wrong.shape, dtype=bool)
+    rows = np.flatnonzero(wrong.sum(axis=1) > 1)
+    if len(rows):
+        believed = fellows.testify(Z[rows], always[rows], judged[rows] & ~always[rows])
+        off = np.abs(Z[rows] - believed.prediction)
+        unbelieved = np.abs(Z[rows] - row.prediction[rows])
+        close = wrong[rows] & (off < np.minimum(CLOSE * row.scale[rows], VOUCHED * unbelieved))
+        excused[rows] = close & (close.sum(axis=1, keepdims=True) > 1)
+    if sequence is not None:
+        excused |= sequence.events(Z, wrong, witnesses[0].prediction, VOUCHED)
+    return excused & ~always
+
+
+def settle(
+    Z: Array,
+    hidden: Array,
+    judged: Array,
+    columns: Columns,
+    sequence: Sequence | None,
+    further: tuple[Opinion, ...] = (),
+) -> tuple[Array, Panel]:
+    """Learn, judge and hide in turns until the verdict does not change any more."""
+    always = np.isnan(Z) | columns.absurd(Z)
+    for _ in range(LEARNING_ROUNDS):
+        panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
+        suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE)
+        probability = suspicion.probability(Z, judged, witnesses)
+        probability = in_bursts(probability, hidden, sequence)
+        excused = vouched_for(panel.fellows, Z, probability, judged, always, witnesses, sequence)
+        wrong = (probability > 0.5) & ~excused
+        new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
+        if np.mean(new != hidden) < LEARNED:
+            break
+        hidden = new
+    return hidden, panel
+
+
+def with_further(
+    Z: Array,
+    first: Array,
+    hidden: Array,
+    judged: Array,
+    columns: Columns,
+    sequence: Sequence | None,
+    further: tuple[Opinion, ...],
+) -> tuple[Array, Panel]:
+    """Go on from what was `hidden` with further opinions, or where they know better: begin with them.
+
+    Relations between columns tell errors best when few are left in a row; on a curved structure they
+    tell nothing, and what they hide is hidden for nothing. The dictionary bears errors from the start.
+    """
+
+    def size(prediction: Array) -> float:
+        said = judged & ~np.isnan(prediction)
+        return float(np.mean(np.log(typical(Z - prediction, said, columns.resolution))))
+
+    later = settle(Z, hidden, judged, columns, sequence, further)
+    known = later[1].testify(Z, later[0], judged, sequence)[0]
+    if min(size(opinion(Z, first)) for opinion in further) > size(known.prediction):
+        return later
+    earlier = settle(Z, first, judged, columns, sequence, further)
+    others = earlier[1].testify(Z, earlier[0], judged, sequence)[0]
+    return earlier if size(others.prediction) < size(known.prediction) else later
+
+
+def order_helps(
+    Z: Array,
+    X: Array,
+    judged: Array,
+    columns: Columns,
+    sequence: Sequence,
+    further: tuple[Opinion, ...],
+) -> bool:
+    """Whether neighbours in time make the predictions of the fellows better."""
+    if len(Z) < FEWEST_ROWS:
+        return False
+    hidden = first_suspicion(columns, X, Z, sequence)
+    used = judged & ~hidden
+    _, (both, _, row) = Panel.learn(Z, hidden, judged, columns, sequence, further)
+    with_order, without = (
+        typical(Z - witness.prediction, used, columns.resolution) for witness in (both, row)
+    )
+    some = used.any(axis=0)
+    return bool(some.any()) and float(np.median((with_order / without)[some])) < 1.0 - ORDER_HELPS
+
+
+def distance_in_scales(Z: Array, witness: Witness) -> Array:
+    """From the prediction, in scales."""
+    distance: Array = np.abs(Z - witness.prediction) / witness.scale
+    return distance
