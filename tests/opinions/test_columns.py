@@ -89,3 +89,14 @@ def test_a_long_tail_is_not_absurd_but_what_lies_beyond_a_gap_is(rng):
     X[7], X[9] = 1e30, -1e12
     columns = Columns.of(X)
     assert np.flatnonzero(columns.absurd(columns.scaled(X))).tolist() == [7, 9]
+
+
+def test_whole_numbers_with_errors_between_them_do_not_recur(rng):
+    X = rng.integers(3, 18, size=(2000, 1)).astype(float)
+    wrong = rng.random(X.shape) < 0.05
+    X[wrong] += rng.normal(0.0, 10.0, wrong.sum())
+    columns = Columns.of(X)
+    assert not columns.recurring(X, columns.scaled(X)).any()
+    X[::2] = 99.0
+    columns = Columns.of(X)
+    np.testing.assert_array_equal(columns.recurring(X, columns.scaled(X)), X == 99.0)

@@ -49,6 +49,9 @@ def _resolution(values: Array) -> float:
 
 def _common_values(values: Array) -> Array:
     distinct, counts = np.unique(values, return_counts=True)
+    # Between whole numbers, errors may lie; a column of whole numbers has them all often.
+    repeated = counts > 1
+    distinct, counts = distinct[repeated], counts[repeated]
     often = np.flatnonzero(counts >= max(COMMON_SHARE * len(values), 5.0))
     found = []
     for i in often:
