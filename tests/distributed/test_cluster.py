@@ -15,7 +15,8 @@ from rnlmf.metrics import relative_rmse
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+# Processes that are killed can keep a busy machine waiting: `make test-slow`.
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 SETTINGS = {"opinions": "dictionary", "kernel_scale": 0.5, "noise_weight": "scale", "random_state": 0}
 
 
