@@ -178,6 +178,20 @@ def test_suspects_that_account_for_each_other_are_excused(rng):
     assert not excused[1:].any()
 
 
+def test_errors_that_fit_each_other_by_chance_are_not_excused(rng):
+    X = rng.normal(size=(2000, 4))
+    X[:, 3] = X[:, 2] + 0.3 * rng.normal(size=2000)
+    columns = Columns.of(X)
+    Z = columns.scaled(X)
+    judged, always = np.ones(Z.shape, dtype=bool), np.zeros(Z.shape, dtype=bool)
+    suspects = always.copy()
+    suspects[:1000, 2:] = True
+    Z[:1000, 2:] += rng.uniform(-8.0, 8.0, (1000, 2))
+    panel, witnesses = Panel.learn(Z, suspects, judged, columns, None)
+    excused = vouched_for(panel.fellows, Z, suspects.astype(float), judged, always, witnesses, None)
+    assert not excused.any()
+
+
 def test_errors_in_bursts_are_found(rng):
     t = np.linspace(0.0, 30.0, 1500)
     truth = np.column_stack([np.sin(t), np.cos(1.3 * t), np.sin(0.7 * t + 1), np.cos(2 * t)])

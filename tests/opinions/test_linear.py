@@ -19,7 +19,10 @@ def conditional(opinion, row, hidden, j):
 def test_predictions_are_conditional_normal_distributions(rng, share):
     n, m = 40, 5
     A = rng.normal(size=(m, m))
-    opinion = LinearOpinion(rng.normal(size=m), rng.uniform(0.5, 2.0, m), A @ A.T + 0.5 * np.eye(m))
+    far = np.full(m, 1e3)
+    opinion = LinearOpinion(
+        rng.normal(size=m), rng.uniform(0.5, 2.0, m), A @ A.T + 0.5 * np.eye(m), -far, far
+    )
     Z = rng.normal(size=(n, m))
     hidden = rng.random((n, m)) < share
     if share:
@@ -74,3 +77,13 @@ def test_constant_columns_and_a_column_that_is_hidden_altogether(related):
     assert np.all(np.isfinite(prediction))
     assert np.all(np.isfinite(deviation))
     np.testing.assert_allclose(prediction[:, -2:], 0.0, atol=1e-9)
+
+
+def test_predictions_stay_near_what_a_column_has_shown(rng):
+    Z = rng.normal(size=(300, 3))
+    Z[:, 2] = Z[:, 0] + 0.1 * Z[:, 2]
+    nothing = np.zeros(Z.shape, dtype=bool)
+    opinion = LinearOpinion.learn(Z, nothing, np.arange(300))
+    far = np.array([[1e6, 0.0, 0.0]])
+    low, high = Z[:, 2].min(), Z[:, 2].max()
+    assert high < opinion.predict(far, nothing[:1])[0][0, 2] <= high + 0.5 * (high - low) + 1e-9

@@ -159,3 +159,14 @@ def test_a_steady_rise_is_no_disagreement():
     assert np.all(gap[2:-2] < 1e-9)
     Z[30:] += 10.0
     assert Sequence.of(60).near(Z, hidden).gap[29:31].min() > 4.0
+
+
+def test_short_gaps_count_only_where_suspects_come_in_bursts():
+    suspects = np.zeros((40, 2), dtype=bool)
+    suspects[[5, 6, 7, 10, 11, 12, 20, 21, 22], 0] = True
+    suspects[[5, 8, 20, 30], 1] = True
+    closed = Sequence.of(40).without_short_gaps(suspects)
+    assert np.flatnonzero(closed[:, 0]).tolist() == [5, 6, 7, 8, 9, 10, 11, 12, 20, 21, 22]
+    np.testing.assert_array_equal(closed[:, 1], suspects[:, 1])
+    apart = Sequence.of(40, np.repeat([0, 1], [9, 31])).without_short_gaps(suspects)
+    np.testing.assert_array_equal(apart, suspects)

@@ -237,6 +237,8 @@ class Judge:
             hidden = self.settled.recalled(X, hidden)
         probability, always = np.zeros(Z.shape), np.isnan(Z) | absurd
         hearing = Hearing(self.panel.fellows, Z)
+        # Errors beside each other can hide one another in turns: who is suspected again stays hidden.
+        released, returned = np.zeros(Z.shape, dtype=bool), np.zeros(Z.shape, dtype=bool)
         for round_ in range(ROUNDS):
             witnesses = self.panel.testify(Z, hidden, judged, sequence, hearing)
             probability = self._probability(Z, judged, witnesses)
@@ -249,8 +251,11 @@ class Judge:
             if round_ == ROUNDS - 1:
                 break
             new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence, ONE_BY_ONE)
+            returned |= new & released
+            new |= returned
             if np.mean(new != hidden) < SETTLED:
                 break
+            released |= hidden & ~new
             hidden = new
         credible = self.trusted & (distance_in_scales(Z, witnesses[0]) >= self.least)
         probability = np.where(absurd, 1.0, np.where(credible, probability, 0.0))

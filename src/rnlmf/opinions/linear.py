@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rnlmf.opinions.columns import WILD
 from rnlmf.typing import Array
 
 # While relations are learned no cell pulls with more than so many spreads. Predictions take the cells
@@ -22,6 +23,8 @@ RIDGES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 # Ridge while the covariance is learned from rows with gaps, and how often gaps are filled anew.
 FIRST_RIDGE = 1e-3
 FILLINGS = 2
+# Predictions leave the range that a column has shown by at most this share of it.
+BEYOND = 0.5
 CHUNK_CELLS = 1 << 22
 
 
@@ -51,11 +54,13 @@ def _fill(A: Array, hidden: Array, P: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class LinearOpinion:
-    """Mean, scale and precision of the columns."""
+    """Mean, scale and precision of the columns, and the range of their predictions."""
 
     mean: Array
     scale: Array
     precision: Array
+    low: Array
+    high: Array
 
     @classmethod
     def learn(cls, Z: Array, hidden: Array, order: Array) -> LinearOpinion:
@@ -89,7 +94,11 @@ class LinearOpinion:
             return total
 
         ridge = min(RIDGES, key=loss)
-        return cls(mean, scale, np.linalg.inv(R + ridge * identity))
+        shown = np.clip(np.where(np.isnan(Z), mean, Z), -WILD, WILD)
+        low, high = shown.min(axis=0), shown.max(axis=0)
+        beyond = BEYOND * (high - low)
+        precision = np.linalg.inv(R + ridge * identity)
+        return cls(mean, scale, precision, low - beyond, high + beyond)
 
     def predict(self, Z: Array, hidden: Array) -> tuple[Array, Array]:
         """Every cell from those of its row that are not hidden, itself left out; and its deviation."""
@@ -110,4 +119,4 @@ class LinearOpinion:
             prediction[rows[:, None], columns] = -np.einsum("bij,bj->bi", inverse, asked)
             variance[rows[:, None], columns] = np.diagonal(inverse, axis1=1, axis2=2)
         deviation = np.sqrt(np.maximum(variance, 0.0)) * self.scale
-        return prediction * self.scale + self.mean, deviation
+        return np.clip(prediction * self.scale + self.mean, self.low, self.high), deviation

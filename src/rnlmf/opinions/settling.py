@@ -23,7 +23,9 @@ FIRST_PRICE = 0.5
 LEARNED = 5e-4
 # Suspects account for each other if they are off by less than so many scales, and than this share of
 # what they are off if none of them is believed.
-CLOSE, VOUCHED = 2.0, 0.25
+CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
+# Multiples of it, without the whole part, are as far apart as can be.
+GOLDEN = 0.618034
 # Neighbours of hidden cells count from so many on.
 FEW = 10.0
 # Order is used where it makes the predictions of cells better by this share.
@@ -43,7 +45,8 @@ def first_suspicion(columns: Columns, X: Array, Z: Array, sequence: Sequence | N
     hidden: Array = np.isnan(Z) | columns.absurd(Z)
     if sequence is not None:
         bounded = np.where(hidden, 0.0, Z)
-        hidden |= sequence.suspicious(bounded, columns.resolution) & ~columns.recurring(X, Z)
+        suspects = sequence.suspicious(bounded, columns.resolution)
+        hidden |= sequence.without_short_gaps(suspects) & ~columns.recurring(X, Z)
     return hidden
 
 
@@ -109,14 +112,40 @@ def vouched_for(
     excused = np.zeros(wrong.shape, dtype=bool)
     rows = np.flatnonzero(wrong.sum(axis=1) > 1)
     if len(rows):
-        believed = fellows.testify(Z[rows], always[rows], judged[rows] & ~always[rows])
-        off = np.abs(Z[rows] - believed.prediction)
-        unbelieved = np.abs(Z[rows] - row.prediction[rows])
-        close = wrong[rows] & (off < np.minimum(CLOSE * row.scale[rows], VOUCHED * unbelieved))
-        excused[rows] = close & (close.sum(axis=1, keepdims=True) > 1)
+        suspects, prediction, scale = wrong[rows], row.prediction[rows], row.scale[rows]
+        missing, known = always[rows], judged[rows] & ~always[rows]
+
+        def accounted_for(cells: Array) -> Array:
+            believed = fellows.testify(cells, missing, known)
+            off, unbelieved = np.abs(cells - believed.prediction), np.abs(cells - prediction)
+            close = suspects & (off < np.minimum(CLOSE * scale, VOUCHED * unbelieved))
+            found: Array = close & (close.sum(axis=1, keepdims=True) > 1)
+            return found
+
+        found = accounted_for(Z[rows])
+        # Where errors are many some fit each other by chance: as many as if they were exchanged. In
+        # doubt, where there are only a few, suspects are right.
+        if found.any():
+            by_chance = accounted_for(_exchanged(Z[rows], suspects, prediction)).sum()
+            excused[rows] = found & (found.sum() + CHANCE_CELLS > 2 * by_chance)
     if sequence is not None:
         excused |= sequence.events(Z, wrong, witnesses[0].prediction, VOUCHED)
     return excused & ~always
+
+
+def _exchanged(Z: Array, wrong: Array, prediction: Array) -> Array:
+    """Cells with the errors of every column on other predictions of it, by rank; every second turned.
+
+    No two columns exchange alike, so that what belonged together is apart.
+    """
+    made_up = Z.copy()
+    for k, j in enumerate(np.flatnonzero(wrong.any(axis=0))):
+        rows = np.flatnonzero(wrong[:, j])
+        errors = Z[rows, j] - prediction[rows, j]
+        order = np.argsort(errors)
+        shift = int(len(rows) * ((k + 1) * GOLDEN % 1.0))
+        made_up[rows[order], j] = prediction[rows[order], j] + (-1) ** k * np.roll(errors[order], shift)
+    return made_up
 
 
 def settle(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
-from scipy.ndimage import maximum_filter1d, median_filter, uniform_filter1d
+from scipy.ndimage import binary_closing, maximum_filter1d, median_filter, uniform_filter1d
 
 from rnlmf.typing import Array
 
@@ -23,6 +23,8 @@ EVENT_ROWS, SHORTEST, CHANCE = 5, 3, 0.05
 # First suspicion, before anything is learned: beyond so many running deviations of a running median, in
 # rows. The longer one is for bursts, whose errors would be a short one's median.
 WINDOWS, SUSPICIOUS = ((7, 31), (31, 121)), 6.0
+# Rows between two suspects of a burst that are not told from it.
+SHORT_GAP = 2
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,21 @@ class Sequence:
             usual = np.maximum(0.3 * np.median(distance, axis=0), np.maximum(resolution, 1e-9))
             deviation = 1.4826 * np.maximum(self.smooth(distance, deviation_rows), usual)
             found |= distance > SUSPICIOUS * deviation
+        return found
+
+    def without_short_gaps(self, suspects: Array) -> Array:
+        """Suspects, and the few cells between two of them in columns where they come in bursts.
+
+        An error of a burst that is near the truth by chance looks right. Left between hidden ones it
+        speaks for the whole burst.
+        """
+        together = suspects[1:] & suspects[:-1]
+        in_bursts = together.sum(axis=0) > suspects[1:].sum(axis=0) / 2.0
+        if not in_bursts.any():
+            return suspects
+        around = np.ones((SHORT_GAP + 1, 1), dtype=bool)
+        closed = self.apply(lambda rows: binary_closing(suspects[rows], around), suspects.shape)
+        found: Array = suspects | (in_bursts & (closed > 0.0))
         return found
 
     def near(self, Z: Array, hidden: Array) -> Surroundings:
