@@ -99,7 +99,8 @@ def _key(row: dict[str, Any]) -> Key:
 def summary(rows: list[dict[str, Any]]) -> str:
     """Means over the seeds, in Markdown: our figures, the best other's, and their ratio."""
     lines = [
-        "| set | role | noise | untouched | best other | RNLMF() | ratio | altered | left | expected / true | s |",
+        "| set | role | noise | untouched | best other | RNLMF() | ratio | altered | left "
+        "| expected / true | s |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, noise in dict.fromkeys((r["set"], r["noise"]) for r in rows):
