@@ -11,7 +11,7 @@ import numpy as np
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.evidence import misleading
-from rnlmf.opinions.panel import Hearing, Opinion, Panel, Remembered
+from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered
 from rnlmf.opinions.settling import (
     distance_in_scales,
     first_suspicion,
@@ -37,8 +37,6 @@ CREDIBLE = 0.5
 FARTHEST_TAIL = 1e4
 # Panels are learned from at most so many rows.
 LEARNED_ROWS = 20_000
-# A row in which more than this share of the cells is wrong has nothing to go by.
-BAD_ROW = 0.5
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,18 @@ TURNS = 2
 REMEMBERED = 100_000
 # Rows in the running median that follows quiet and busy stretches.
 STRETCH = 41
+# A row in which more than this share of the cells is wrong has nothing to go by but other rows.
+BAD_ROW = 0.5
+
+
+def mostly_hidden(hidden: Array) -> Array:
+    """Rows of which more is hidden than not.
+
+    Only their neighbours in time know what they should be: what happens to look right in a bad row would
+    make it seem to be merely hard to predict.
+    """
+    rows: Array = hidden.mean(axis=1) > BAD_ROW
+    return rows
 
 
 @dataclass(frozen=True)
@@ -235,6 +247,7 @@ class Panel:
             return cls(columns, fellows, None, None), [row]
         surroundings = sequence.near(Z, hidden)
         neighbours, time = TimeNeighbours.learn(Z, surroundings, used, columns, sequence)
+        row = _silent_in_bad_rows(row, time, hidden)
         prediction, features = _both(Z, used, row, time, columns.resolution)
         both = ScaleModel.learn(Z - prediction, used, features, columns.resolution)
         panel = cls(columns, fellows, neighbours, both)
@@ -255,6 +268,7 @@ class Panel:
             return [row]
         surroundings = sequence.near(Z, hidden)
         time = self.neighbours.testify(Z, surroundings, used, sequence)
+        row = _silent_in_bad_rows(row, time, hidden)
         return self._ordered(Z, used, row, time, surroundings)
 
     def _ordered(
@@ -263,8 +277,7 @@ class Panel:
         assert self.both is not None
         prediction, features = _both(Z, used, row, time, self.columns.resolution, self.both.unit)
         scale = self.both.predict(features)
-        trust = row.scale**2 / (row.scale**2 + time.scale**2)
-        doubt = trust * surroundings.gap / 2.0
+        doubt = _trust_in_time(row, time) * surroundings.gap / 2.0
         return [Witness(prediction, np.maximum(scale, doubt)), time, row]
 
 
@@ -272,12 +285,12 @@ def _both(
     Z: Array, used: Array, row: Witness, time: Witness, resolution: Array, unit: Array | None = None
 ) -> tuple[Array, Array]:
     """Mixture by inverse variances, and features of its scale."""
-    trust = row.scale**2 / (row.scale**2 + time.scale**2)
+    trust = _trust_in_time(row, time)
     prediction = row.prediction + trust * (time.prediction - row.prediction)
     residual = Z - prediction
     if unit is None:
         unit = typical(residual, used, resolution)
-    joint = row.scale * time.scale / np.hypot(row.scale, time.scale)
+    joint = time.scale * np.sqrt(trust)
     features = np.stack(
         [
             np.log(joint / unit),
@@ -286,3 +299,16 @@ def _both(
         ]
     )
     return prediction, features
+
+
+def _trust_in_time(row: Witness, time: Witness) -> Array:
+    """Share of the neighbours in time, by inverse variances."""
+    share: Array = 1.0 / (1.0 + (time.scale / row.scale) ** 2)
+    return share
+
+
+def _silent_in_bad_rows(row: Witness, time: Witness, hidden: Array) -> Witness:
+    silent = mostly_hidden(hidden)[:, None]
+    return Witness(
+        np.where(silent, time.prediction, row.prediction), np.where(silent, np.inf, row.scale)
+    )

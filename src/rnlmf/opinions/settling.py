@@ -6,7 +6,7 @@ import numpy as np
 
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.mixing import typical
-from rnlmf.opinions.panel import Fellows, Opinion, Panel
+from rnlmf.opinions.panel import Fellows, Opinion, Panel, mostly_hidden
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import Verdict, Witness
 from rnlmf.typing import Array
@@ -47,6 +47,7 @@ def first_suspicion(columns: Columns, X: Array, Z: Array, sequence: Sequence | N
         bounded = np.where(hidden, 0.0, Z)
         suspects = sequence.suspicious(bounded, columns.resolution)
         hidden |= sequence.without_short_gaps(suspects) & ~columns.recurring(X, Z)
+        hidden |= mostly_hidden(hidden)[:, None]
     return hidden
 
 
@@ -65,6 +66,8 @@ def most_suspicious(
     if sequence is not None:
         largest = np.maximum(largest, sequence.largest(fresh, AT_ONCE_ROWS))
     chosen: Array = wrong & (hidden | (distance >= at_once * largest))
+    if sequence is not None:
+        chosen |= mostly_hidden(wrong)[:, None]
     return chosen
 
 
