@@ -28,9 +28,10 @@ def public_names():
         module, _, attribute = full.rpartition(".")
         value = getattr(importlib.import_module(module), attribute)
         if inspect.isclass(value):
-            for method, function in vars(value).items():
-                if not method.startswith("_") and inspect.isfunction(function):
-                    yield f"{value.__module__}.{value.__qualname__}.{method}"
+            # Those of its own bases too: methods of an estimator need not stand in one file.
+            for method, function in inspect.getmembers(value, inspect.isfunction):
+                if not method.startswith("_") and function.__module__.startswith("rnlmf"):
+                    yield f"{function.__module__}.{function.__qualname__}"
 
 
 def lists_parameters(name):
