@@ -121,8 +121,8 @@ def formulas_are_literal(_app, _what, _name, _object, _options, lines):
 
 def skip_foreign(_app, _what, name, member, skip, _options):
     """Leave out what other libraries' classes bring: it is on every estimator."""
-    own = str(getattr(member, "__module__", "rnlmf")).startswith("rnlmf")
-    return skip or not own or (name.startswith("set_") and "request" in name)
+    foreign = callable(member) and not str(getattr(member, "__module__", "")).startswith("rnlmf")
+    return skip or foreign or (name.startswith("set_") and "request" in name)
 
 
 def stored_results() -> None:
