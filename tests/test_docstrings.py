@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import inspect
+import pkgutil
 import re
 from pathlib import Path
 
@@ -52,6 +53,16 @@ def test_docstring_agrees_with_the_signature(name):
     if "Parameters\n" not in found["docstring"] and not lists_parameters(name):
         wanted = CHECKS - {"PR01"}
     assert [error for error in found["errors"] if error[0] in wanted] == []
+
+
+@pytest.mark.parametrize("name", sorted(set(public_names())))
+def test_functions_and_methods_are_typed(name):
+    value = pkgutil.resolve_name(name)
+    # Constructors only store their parameters, which have checks of their own.
+    if inspect.isfunction(value):
+        signature = inspect.signature(value)
+        given = [p.annotation for p in signature.parameters.values() if p.name != "self"]
+        assert inspect.Parameter.empty not in (*given, signature.return_annotation)
 
 
 def test_the_reference_lists_every_public_name():

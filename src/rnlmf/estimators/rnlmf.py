@@ -260,7 +260,15 @@ class RNLMF(SampleTreatment):
     @takes_tensors
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
-        self, X, y=None, *, mask=None, groups=None, times=None, checkpoint=None, resume=False
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        mask: Any = None,
+        groups: Any = None,
+        times: Any = None,
+        checkpoint: Any = None,
+        resume: bool = False,
     ) -> Self:
         """Learn the dictionary from noisy samples (Algorithm 1), and the opinions on their cells.
 
@@ -354,14 +362,18 @@ class RNLMF(SampleTreatment):
 
     @takes_tensors
     @fit_context(prefer_skip_nested_validation=True)
-    def fit_denoise(self, X, y=None, *, mask=None, groups=None, times=None):
+    def fit_denoise(
+        self, X: Any, y: Any = None, *, mask: Any = None, groups: Any = None, times: Any = None
+    ) -> Any:
         """Fit, and return the denoised training data ``X - E``, in the container of `X`."""
         data = self._rows(X, mask, fitting=True)
         with progress(self.verbose) as report:
             judgement = self._fit(data, groups, times, report)
         return self.denoise(X, mask=mask) if judgement is None else like(X, judgement.repaired(data))
 
-    def fit_transform(self, X, y=None, *, mask=None, groups=None, times=None):
+    def fit_transform(
+        self, X: Any, y: Any = None, *, mask: Any = None, groups: Any = None, times: Any = None
+    ) -> Any:
         """Fit, and return the codes of the training data."""
         return self.fit(X, mask=mask, groups=groups, times=times).transform(X, mask=mask)
 

@@ -38,7 +38,7 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     _columns: Columns | None = None
 
     @takes_tensors
-    def transform(self, X, *, mask=None, out=None):
+    def transform(self, X: Any, *, mask: Any = None, out: Any = None) -> Any:
         """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2).
 
         Those of data that are not in memory are written to `out`, as by :meth:`denoise`.
@@ -49,7 +49,9 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return self._codes(data)
 
     @takes_tensors
-    def denoise(self, X, *, mask=None, groups=None, times=None, out=None):
+    def denoise(
+        self, X: Any, *, mask: Any = None, groups: Any = None, times: Any = None, out: Any = None
+    ) -> Any:
         """Samples without their noise, ``X - E`` (Algorithm 2).
 
         Entries in which no noise was found are returned unchanged, to the bit. Missing entries (NaN,
@@ -64,21 +66,21 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return like(X, self._denoised(data, groups, times))
 
     @takes_tensors
-    def noise(self, X, *, mask=None):
+    def noise(self, X: Any, *, mask: Any = None) -> Any:
         """Noise ``E`` of samples (Algorithm 2); zero where none was found, NaN where no value is."""
         data = self._check(X, mask)
         return like(X, data - self._denoised(data))
 
-    def split(self, X, *, mask=None):
+    def split(self, X: Any, *, mask: Any = None) -> tuple[Array, Any, Any]:
         """Codes, noise and denoised samples at once: ``C``, ``E`` and ``X - E`` (Algorithm 2)."""
         data = self._check(X, mask)
         encoding = self._encode(self._scaled(data), with_codes=True)
-        codes = encoding.codes
+        assert encoding.codes is not None
         denoised = self._denoised(data) if self._judge is not None else self._removed(data, encoding)
-        return codes, like(X, data - denoised), like(X, denoised)
+        return encoding.codes, like(X, data - denoised), like(X, denoised)
 
     @takes_tensors
-    def residuals(self, X, *, mask=None):
+    def residuals(self, X: Any, *, mask: Any = None) -> Any:
         """What is not predicted of samples; NaN where no value is.
 
         Noise is the part of it that exceeds the threshold; residuals are there also where none does.
@@ -87,7 +89,7 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         if self._judge is not None:
             return like(X, (data - self._judged(data).prediction).astype(data.dtype))
         scaled = self._scaled(data)
-        residual = self._encode(scaled, with_codes=False, with_residual=True).residual
+        residual, _ = self._residual(scaled)
         residual *= self._model.units.width
         if self._columns is not None:
             residual *= self._columns.spread.astype(data.dtype)
@@ -97,7 +99,9 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return like(X, residual)
 
     @takes_tensors
-    def corruption_scores(self, X, *, mask=None, groups=None, times=None):
+    def corruption_scores(
+        self, X: Any, *, mask: Any = None, groups: Any = None, times: Any = None
+    ) -> Any:
         """The probability that an entry is wrong, from 0 to 1; NaN where no value is.
 
         With several opinions it is that of :mod:`rnlmf.opinions.verdict`. With the dictionary alone,
@@ -107,10 +111,10 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         data = self._check(X, mask)
         if self._judge is not None:
             return like(X, self._judged(data, groups, times).probability.astype(data.dtype))
-        encoding = self._encode(self._scaled(data), with_codes=False, with_residual=True)
-        return like(X, scores_of(encoding.residual, encoding.threshold[:, None], np.isnan(data)))
+        residual, threshold = self._residual(self._scaled(data))
+        return like(X, scores_of(residual, threshold[:, None], np.isnan(data)))
 
-    def estimate_error(self, X, *, mask=None, random_state=0):
+    def estimate_error(self, X: Any, *, mask: Any = None, random_state: int = 0) -> float:
         """Relative error that is left in ``denoise(X)``, estimated without the truth.
 
         With several opinions: what is known of the errors of their predictions where a cell was
@@ -131,7 +135,7 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         rng = np.random.RandomState(random_state)
         return remaining_error(data, self._denoised(data), self._denoised, rng)
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> Array:
         """Predicted samples from codes.
 
         The codes give the kernel values, ``K = C (K_D + lambda_C I)`` for the squared penalty
@@ -154,7 +158,7 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         weight = np.where(np.abs(weight) > np.finfo(float).tiny, weight, 1.0)
         return self._unscaled(model.units.to_data(V @ D / weight)).astype(C.dtype)
 
-    def score(self, X, y=None):
+    def score(self, X: Any, y: Any = None) -> float:
         """How well entries of `X` that are held out are predicted, for ``GridSearchCV`` and the like.
 
         Minus their mean distance (:func:`rnlmf.held_out_score`), between -1 and 0: the higher, the
@@ -163,16 +167,16 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return held_out_score(self, self._check(X))
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.allow_nan = True
         return tags
 
-    def _check(self, X, mask=None, *, fitting=False):
+    def _check(self, X: Any, mask: Any = None, *, fitting: bool = False) -> Array:
         """Samples as an array, with NaN where they have no value."""
         X = masked(check_samples(self, X, fitting=fitting), mask)
         if fitting:
@@ -187,7 +191,7 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 )
         return X
 
-    def _rows(self, X, mask=None, *, fitting=False):
+    def _rows(self, X: Any, mask: Any = None, *, fitting: bool = False) -> Any:
         """The same, or rows that are not in memory."""
         source = rows_of(self, X, mask, fitting=fitting)
         return self._check(X, mask, fitting=fitting) if source is None else source
@@ -229,6 +233,13 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _codes(self, X: Array) -> Array | None:
         return self._encode(X, with_codes=True, alone=True).codes
+
+    def _residual(self, X: Array) -> tuple[Array, Array]:
+        """What is left after the prediction, and above what size it is noise, in the model's units."""
+        encoding = self._encode(X, with_codes=False, with_residual=True)
+        assert encoding.residual is not None
+        assert encoding.threshold is not None
+        return encoding.residual, encoding.threshold
 
     def _encode(self, X: Array, **options: bool) -> Encoding:
         return self._model.encode(X, n_threads=threads_of(self.n_jobs), **options)
