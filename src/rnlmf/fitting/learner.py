@@ -228,7 +228,7 @@ class Learner:
             return None
         rows = reference_rows(len(X))
         some = X[rows]
-        return Neighbours(some, np.where(np.isnan(some), np.nan, result.denoised(rows)))
+        return Neighbours.among(some, np.where(np.isnan(some), np.nan, result.denoised(rows)))
 
     def neighbours(self, X: Rows, model: FittedModel, result: Fit, seed: int) -> Neighbours | None:
         """The same with the share that is given, or that predicts scattered entries best."""

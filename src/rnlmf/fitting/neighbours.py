@@ -24,6 +24,7 @@ from rnlmf.kernels import observed_distances
 from rnlmf.model_selection.held_out import SCORED_SAMPLES, HeldOut
 from rnlmf.typing import Array
 
+# How many are asked, and what their part may be (choices).
 COUNT = 10
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # How often those that are kept denoise each other.
@@ -68,6 +69,21 @@ class Neighbours:
     observed: Array
     denoised: Array
     share: float = 1.0
+
+    @classmethod
+    def among(cls, observed: Array, denoised: Array) -> Neighbours:
+        """Of samples that stand several times each is asked once.
+
+        They are told apart by their values: copies of a sample would take the places of its neighbours,
+        all to be passed over, and errors that recur would confirm each other.
+        """
+        first: dict[bytes, int] = {}
+        for place, row in enumerate(observed):
+            first.setdefault(row.tobytes(), place)
+        if len(first) == len(observed):
+            return cls(observed, denoised)
+        rows = list(first.values())
+        return cls(observed[rows], denoised[rows])
 
     def predict(self, X: Array, Y: Array) -> Array:
         """``q`` of samples `X`, denoised `Y`; NaN where no neighbour has a value.
