@@ -88,7 +88,9 @@ class Neighbours:
     def predict(self, X: Array, Y: Array) -> Array:
         """``q`` of samples `X`, denoised `Y`; NaN where no neighbour has a value.
 
-        A sample is no neighbour of itself: one that agrees with `X` in every value is passed over.
+        A sample is no neighbour of itself: one that agrees with `X` in every value is passed over. It
+        need not be known by its place, and may have gaps, neither of which scikit-learn's
+        ``NearestNeighbors`` can do.
         """
         if has_missing(X) or has_missing(self.denoised):
             squares = observed_distances(np.where(np.isnan(X), np.nan, Y), self.denoised)
