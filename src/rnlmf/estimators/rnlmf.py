@@ -333,11 +333,15 @@ class RNLMF(SampleTreatment):
         self._judge, judgement = None, None
         if judging:
             report("judging cells", None)
+            opinion = None
+            if self._columns is not None:
+                Z = self._columns.scaled(X)
+                opinion = DictionaryOpinion.learn(Z, data, learner, choice.tuning, seed)
             self._judge, judgement = Judge.learn(
                 X,
                 self._rows_in_order(X, groups, times),
                 force_order=self.sequence is True,
-                further=(DictionaryOpinion(model, threads_of(self.n_jobs)),) if scaled else (),
+                further=() if opinion is None else (opinion,),
             )
 
         width, kernel = model.units.width, model.problem.kernel

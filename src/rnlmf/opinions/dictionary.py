@@ -1,15 +1,20 @@
 """What a cell should be by the dictionary: the paper's Algorithm 2 with the cell missing.
 
-Columns are asked about in a few groups; while a group is asked about, all of its cells are missing. The
-dictionary is learned once, from the noisy data (Algorithm 1); no refit is needed.
+Columns are asked about in a few groups; while a group is asked about, all of its cells are missing.
+That is not enough to be independent of them: with few samples an atom sits on a sample, and knows its
+errors. So there are two dictionaries, each learned (Algorithm 1) from one half of the noisy samples and
+asked about the other.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rnlmf.engine.batches import canonical_order
+from rnlmf.fitting.defaults import Tuning
+from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.model import FittedModel
 from rnlmf.opinions.similar import column_groups
 from rnlmf.typing import Array
@@ -18,6 +23,8 @@ from rnlmf.typing import Array
 FARTHEST = 4.0
 # A prediction need not be more exact than the dictionary is.
 MOST_STEPS, TOLERANCE = 60, 3e-3
+# Of fewer samples nothing is learned; more do not make a dictionary better that is only asked.
+FEWEST_ROWS, MOST_ROWS = 10, 10_000
 
 
 def bounded(Z: Array) -> Array:
@@ -25,20 +32,60 @@ def bounded(Z: Array) -> Array:
     return np.clip(Z, -FARTHEST, FARTHEST)
 
 
+def second_half(Z: Array) -> Array:
+    """Which rows are in the second of two halves: drawn at random, but known by what they hold.
+
+    A row belongs where the least of its cells' hashes does (Broder 1997): wherever it stands, whatever
+    else there is, and nearly always also when a few of its cells are changed.
+    """
+    cells = np.ascontiguousarray(Z + 0.0, dtype=np.float64).view(np.uint64)
+    # Steele, Lea and Flood 2014: a finaliser that mixes all bits.
+    mixed = cells + np.arange(1, Z.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    mixed ^= mixed >> np.uint64(31)
+    least = np.where(np.isnan(Z), np.uint64(2**64 - 1), mixed).min(axis=1)
+    half: Array = (least & np.uint64(1)) == 1
+    return half
+
+
 @dataclass(frozen=True)
 class DictionaryOpinion:
-    """A model of scaled and bounded cells, and how many threads it may use."""
+    """Models of scaled and bounded cells: the first half's and the second's; and the number of threads."""
 
-    model: FittedModel
+    models: tuple[FittedModel, ...]
     n_threads: int = 1
+
+    @classmethod
+    def learn(
+        cls, Z: Array, data: Array, learner: Learner, tuning: Tuning, seed: int
+    ) -> DictionaryOpinion | None:
+        """From scaled rows `Z`, and the same as the learner takes them; None of fewer than ten."""
+        second, models = second_half(Z), []
+        for half in (~second, second):
+            rows = np.flatnonzero(half)
+            if len(rows) < FEWEST_ROWS:
+                return None
+            if len(rows) > MOST_ROWS:
+                rows = rows[canonical_order(data[rows])[:: -(-len(rows) // MOST_ROWS)]]
+            models.append(_of_half(learner, len(rows)).learn(data[rows], tuning, seed)[0])
+        return cls(tuple(models), learner.settings.n_threads)
 
     def __call__(self, Z: Array, hidden: Array) -> Array:
         """Predictions of all cells, none of which sees its cell; none of rows that were cut (NaN)."""
+        prediction, second = np.empty(Z.shape), second_half(Z)
+        for model, half in zip(self.models, (second, ~second), strict=True):
+            if half.any():
+                prediction[half] = self._by(model, Z[half], hidden[half])
+        prediction[np.any(~hidden & (np.abs(Z) > FARTHEST), axis=1)] = np.nan
+        return prediction
+
+    def _by(self, model: FittedModel, Z: Array, hidden: Array) -> Array:
         groups = column_groups(Z.shape[1])
         prediction, V = np.empty(Z.shape), bounded(Z).astype(np.float32)
         for group in np.unique(groups):
             asked = groups == group
-            encoding = self.model.encode(
+            encoding = model.encode(
                 np.where(hidden | asked, np.float32(np.nan), V),
                 alone=True,
                 with_codes=False,
@@ -47,6 +94,13 @@ class DictionaryOpinion:
                 n_threads=self.n_threads,
             )
             assert encoding.filled is not None
-            prediction[:, asked] = self.model.units.to_data(encoding.filled)[:, asked]
-        prediction[np.any(~hidden & (np.abs(Z) > FARTHEST), axis=1)] = np.nan
+            prediction[:, asked] = model.units.to_data(encoding.filled)[:, asked]
         return prediction
+
+
+def _of_half(learner: Learner, n_rows: int) -> Learner:
+    """The same for `n_rows` rows, of which more atoms than half were asked for; no start is given."""
+    settings = learner.settings
+    if settings.n_components is None or 2 * settings.n_components <= n_rows:
+        return learner
+    return Learner(replace(settings, n_components=n_rows // 2, init="random"))
