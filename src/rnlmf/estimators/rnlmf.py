@@ -17,7 +17,7 @@ from rnlmf.estimators.tensors import takes_tensors
 from rnlmf.estimators.treatment import SampleTreatment
 from rnlmf.fitting.checkpoint import Checkpoint
 from rnlmf.fitting.learner import Learner
-from rnlmf.fitting.settings import SOLVERS, LearnerSettings, SolverOptions, threads_of
+from rnlmf.fitting.settings import SOLVERS, LearnerSettings, SolverOptions
 from rnlmf.kernels import KERNELS, Kernel
 from rnlmf.opinions import Judge, Judgement
 from rnlmf.opinions.columns import Columns
