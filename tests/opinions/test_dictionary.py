@@ -5,7 +5,7 @@ from rnlmf import RNLMF
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.settings import LearnerSettings
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded
+from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded, second_half
 from rnlmf.opinions.panel import Remembered
 from rnlmf.opinions.similar import column_groups
 
@@ -18,8 +18,7 @@ def learned(curved):
     parameters = RNLMF(30, noise_weight="scale", kernel_scale=0.5, neighbors=0.0).get_params(deep=False)
     learner = Learner(LearnerSettings.of(parameters))
     tuning = learner.choose(bounded(Z), 0).tuning
-    model, _ = learner.learn(bounded(Z), tuning, 0)
-    return columns.scaled(clean), DictionaryOpinion(model)
+    return columns.scaled(clean), DictionaryOpinion.learn(Z, bounded(Z), learner, tuning, 0)
 
 
 def test_it_does_not_see_the_cell(learned):
@@ -29,7 +28,35 @@ def test_it_does_not_see_the_cell(learned):
     other = Z[:5].copy()
     group = column_groups(Z.shape[1]) == 0
     other[:, group] += 1.0
-    np.testing.assert_allclose(opinion(other, hidden[:5])[:, group], before[:, group], atol=1e-6)
+    same = second_half(other) == second_half(Z[:5])
+    assert same.any()
+    after = opinion(other, hidden[:5])
+    np.testing.assert_allclose(after[same][:, group], before[same][:, group], atol=1e-6)
+
+
+def test_halves_are_known_by_what_rows_hold(rng):
+    Z = rng.normal(size=(2000, 10))
+    half = second_half(Z)
+    assert 900 < half.sum() < 1100
+    order = rng.permutation(len(Z))
+    np.testing.assert_array_equal(second_half(Z[order]), half[order])
+    changed = Z.copy()
+    changed[:, 3] += 5.0
+    assert np.mean(second_half(changed) == half) > 0.8
+    changed[:, 3] = np.nan
+    assert np.mean(second_half(changed) == half) > 0.9
+    np.testing.assert_array_equal(second_half(np.zeros((1, 3))), second_half(-np.zeros((1, 3))))
+
+
+def test_a_sample_is_not_predicted_by_a_dictionary_that_has_seen_it(rng):
+    # Independent cells: who predicts them has seen them.
+    Z = rng.normal(size=(60, 6))
+    parameters = RNLMF(25, noise_weight="scale", kernel_scale=0.5, neighbors=0.0).get_params(deep=False)
+    learner = Learner(LearnerSettings.of(parameters))
+    tuning = learner.choose(bounded(Z), 0).tuning
+    said = DictionaryOpinion.learn(Z, bounded(Z), learner, tuning, 0)(Z, np.zeros(Z.shape, dtype=bool))
+    assert abs(np.corrcoef(said.ravel(), Z.ravel())[0, 1]) < 0.2
+    assert DictionaryOpinion.learn(Z[:8], bounded(Z[:8]), learner, tuning, 0) is None
 
 
 def test_it_knows_the_curve(learned):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rnlmf.opinions.verdict import ColumnVerdict, Verdict, Witness
+from rnlmf.opinions.verdict import PRICE, ColumnVerdict, Verdict, Witness
 
 RIGHT = {
     "normal": lambda rng, n: rng.normal(size=n),
@@ -39,7 +39,8 @@ def test_probabilities_are_calibrated(name, rng):
     wrong = rng.random(n) < 0.05
     z = np.where(wrong, z + 2.0 * rng.normal(size=n), z)
     p, s = np.zeros((1, n)), np.full((1, n), scale)
-    verdict = ColumnVerdict.learn(z, p, s)
+    verdict, gain = ColumnVerdict.learn(z, p, s)
+    assert gain > PRICE
     assert verdict.share == pytest.approx(0.05, rel=0.3)
     assert verdict.size == pytest.approx(2.0, rel=0.3)
     probability = verdict.probability(z, p, s)
@@ -60,7 +61,8 @@ def test_scales_of_cells_count(rng):
     z = s[0] * rng.normal(size=n)
     wrong = rng.random(n) < 0.03
     z = np.where(wrong, z + 3.0 * rng.choice([-1.0, 1.0], n), z)
-    verdict = ColumnVerdict.learn(z, np.zeros((1, n)), s)
+    verdict, gain = ColumnVerdict.learn(z, np.zeros((1, n)), s)
+    assert gain > PRICE
     asked = np.full(2, 1.5)
     found = verdict.probability(asked, np.zeros((1, 2)), s[:, :2])
     assert found[0] > 0.9
@@ -76,7 +78,8 @@ def test_a_cell_that_one_witness_accounts_for_is_right(rng):
     p = np.stack([np.where(lost, good, truth), truth])
     s = np.full((2, n), 0.05)
     z[1] += 5.0
-    verdict = ColumnVerdict.learn(z, p, s)
+    verdict, gain = ColumnVerdict.learn(z, p, s)
+    assert gain > PRICE
     probability = verdict.probability(z, p, s)
     assert np.mean(probability[lost] > 0.5) < 0.05
     silent = np.stack([s[0], np.full(n, np.inf)])
@@ -89,7 +92,8 @@ def test_an_absurd_value_is_wrong_and_a_nearer_one_not_more(rng):
     z = 0.1 * rng.normal(size=n)
     z[:15] += rng.choice([-3.0, 3.0], 15)
     p, s = np.zeros((1, n)), np.full((1, n), 0.1)
-    verdict = ColumnVerdict.learn(z, p, s)
+    verdict, gain = ColumnVerdict.learn(z, p, s)
+    assert gain > PRICE
     asked = np.array([0.0, 1.0, 3.0, 10.0, 1e3, 1e6, 1e300])
     found = verdict.probability(asked, np.zeros((1, 7)), np.full((1, 7), 0.1))
     assert np.all(np.isfinite(found))
@@ -109,3 +113,21 @@ def test_what_cannot_be_judged_has_no_probability(rng):
     few = np.zeros(Z.shape, dtype=bool)
     few[:10] = True
     assert not Verdict.learn(Z, few, witnesses).probability(Z, few, witnesses).any()
+
+
+def test_wrong_cells_are_easier_to_believe_in_company(rng):
+    """Few and moderate errors in a column count where most other columns have errors."""
+    n, m = 300, 6
+    Z = rng.normal(size=(n, m))
+    wrong = rng.random((n, m)) < 0.05
+    Z = np.where(wrong, Z + rng.choice([-1, 1], (n, m)) * rng.uniform(4, 9, (n, m)), Z)
+    scale = np.full((n, m), 1.0)
+    Z[:, 1:] *= 0.1
+    scale[:, 1:] *= 0.1
+    Z[:, 1:] = np.where(wrong[:, 1:], 40.0 * Z[:, 1:], Z[:, 1:])
+    judged, alone = np.ones((n, 1), dtype=bool), [Witness(np.zeros((n, 1)), scale[:, :1])]
+    assert not Verdict.learn(Z[:, :1], judged, alone).columns[0].share
+    judged, all_ = np.ones((n, m), dtype=bool), [Witness(np.zeros((n, m)), scale)]
+    found = Verdict.learn(Z, judged, all_).probability(Z, judged, all_) > 0.5
+    assert np.mean(found[wrong]) > 0.8
+    assert np.mean(found[~wrong]) < 0.01

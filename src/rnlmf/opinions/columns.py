@@ -16,8 +16,10 @@ MOST_OVER_QUARTILES = 100.0
 # So many spreads away no value has a say in anything; what it is itself is judged later.
 WILD = 50.0
 # A column with more such values than this has a shape of its own, and none of them is absurd. Nor are
-# those of a long tail: the nearest absurd value is so many times as far out as the last plausible one.
-MOST_WILD, LEAST_GAP = 0.05, 3.0
+# those of a long tail: the nearest absurd value is so many times as far out as the last plausible one,
+# and farther than chance would put it, but for once in so many columns. The tail's exponent is that of
+# the last plausible values.
+MOST_WILD, LEAST_GAP, CHANCE_GAP, TAIL_SHARE, TAIL_CELLS = 0.05, 3.0, 1e-3, 0.05, 10
 # Beyond this nothing more is to be learned from a number, and squares must not overflow.
 LARGEST = 1e6
 # A value that returns to the letter in this share of the cells, ten times as often as its neighbours
@@ -64,14 +66,26 @@ def _common_values(values: Array) -> Array:
 
 
 def _last_plausible(sizes: Array) -> float:
-    """Size of a column's largest value before the gap beyond which all are absurd; at least `WILD`."""
+    """Size of a column's largest value before the gap beyond which all are absurd; at least `WILD`.
+
+    Beyond the last of values whose tail falls as ``size^-a``, the next is ``g`` times as far out with
+    probability ``g^-a``; the exponent is Hill's (1975).
+    """
     ordered = np.sort(sizes)
     far = int(np.searchsorted(ordered, WILD, side="right"))
-    if far == len(ordered) or len(ordered) - far > MOST_WILD * len(ordered):
+    n = len(ordered)
+    if far == n or n - far > MOST_WILD * n:
         return LARGEST
-    before = np.maximum(ordered[max(far - 1, 0) : -1], 1.0) if far else np.ones(len(ordered) - 1)
-    gaps = np.flatnonzero(ordered[len(ordered) - len(before) :] > LEAST_GAP * before)
-    return max(float(before[gaps[0]]), WILD) if len(gaps) else LARGEST
+    for i in range(max(far, 1), n):
+        last = max(float(ordered[i - 1]), 1.0)
+        if ordered[i] <= LEAST_GAP * last:
+            continue
+        tail = ordered[max(i - max(int(TAIL_SHARE * i), TAIL_CELLS), 0) : i]
+        tail = tail[tail > 0.0]
+        inverse = float(np.mean(np.log(last / tail))) if len(tail) and last > 1.0 else 0.0
+        if inverse == 0.0 or (ordered[i] / last) ** (-1.0 / inverse) < CHANCE_GAP:
+            return max(last, WILD)
+    return LARGEST
 
 
 @dataclass(frozen=True)
@@ -101,7 +115,8 @@ class Columns:
         resolution = np.array([_resolution(values) for values in known]) / spread
         common = tuple(_common_values(values) for values in known)
         columns = cls(center, spread, resolution, common, np.full(X.shape[1], LARGEST))
-        sizes = np.abs(columns.scaled(X))
+        with np.errstate(over="ignore"):
+            sizes = np.abs(X / 2.0 - center / 2.0) / spread * 2.0
         farthest = [_last_plausible(column[~np.isnan(column)]) for column in sizes.T]
         return replace(columns, farthest=np.array(farthest))
 

@@ -12,7 +12,8 @@ cell has the broad normal density ``f_1`` about the first witness, with deviatio
 
 with ``nu``, ``omega``, ``pi`` and ``tau`` of greatest likelihood by expectation-maximisation (Dempster,
 Laird and Rubin 1977). A column in which the second component does not pay for its parameters (by the
-Bayesian information criterion, twice over) has no wrong cell.
+Bayesian information criterion, twice over) has no wrong cell. Where most columns have wrong cells, one
+more is no surprise, and the criterion as it is will do.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaln
+from scipy.stats import norm
 from scipy.stats import t as student
 
 from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
@@ -32,11 +34,13 @@ STEPS = 6
 LEAST_ERROR, LARGEST_ERROR = 1.0, 50.0
 MOST_WRONG = 0.4
 # Nor is there an error that can be told from a surprise unless errors are this many times as large as
-# what predictions usually are off: a broad and a narrow normal are also a heavy tail.
-GROSS = 4.0
+# what predictions usually are off: a broad and a narrow normal are also a heavy tail. Where predictions
+# have one, usually means as many times as its quantile is the normal distribution's.
+GROSS, TAIL = 4.0, 0.975
 FEWEST_CELLS = 20
-# What the second component must gain, in logarithms of the number of cells: its two parameters, twice.
-PRICE = 2.0
+# What the second component must gain, in logarithms of the number of cells: its two parameters, twice;
+# and in company, where more columns than this share have wrong cells.
+PRICE, PRICE_IN_COMPANY, COMPANY = 2.0, 1.0, 0.5
 # More cells do not change the parameters.
 MOST_CELLS = 2000
 # Beyond so many deviations all errors are as likely: an absurd value is not less wrong for that.
@@ -83,10 +87,13 @@ class ColumnVerdict:
     size: float = LEAST_ERROR
 
     @classmethod
-    def learn(cls, z: Array, p: Array, s: Array, price: float = PRICE) -> ColumnVerdict:
-        """From the cells that may be judged, and what the witnesses say of them (K, n)."""
+    def learn(cls, z: Array, p: Array, s: Array) -> tuple[ColumnVerdict, float]:
+        """From the cells that may be judged, and what the witnesses say of them (K, n).
+
+        With it comes what the second component gains, in logarithms of the number of cells.
+        """
         if len(z) < FEWEST_CELLS:
-            return cls()
+            return cls(), -np.inf
         step = -(-len(z) // MOST_CELLS)
         z, p, s = z[::step], p[:, ::step], s[:, ::step]
         best, likelihood, alone = cls(), -np.inf, -np.inf
@@ -113,8 +120,9 @@ class ColumnVerdict:
             value = float(np.log(share * _wrong(z, p[0], s[0], size) + (1 - share) * (mixed @ f)).sum())
             if value > likelihood:
                 best, likelihood = cls(freedom, mixed, share, size), value
-        told_apart = best.size > GROSS * float(np.median(s[0]))
-        return best if told_apart and likelihood - alone > price * np.log(len(z)) else cls()
+        usual = float(np.median(s[0])) * float(student.ppf(TAIL, best.freedom) / norm.ppf(TAIL))
+        told_apart = best.size > GROSS * usual
+        return best, (likelihood - alone) / float(np.log(len(z))) if told_apart else -np.inf
 
     def probability(self, z: Array, p: Array, s: Array) -> Array:
         """That cells are wrong."""
@@ -137,12 +145,14 @@ class Verdict:
         """From the cells that may be `judged`."""
         p = np.stack([w.prediction for w in witnesses])
         s = np.stack([w.scale for w in witnesses])
-        return cls(
-            tuple(
-                ColumnVerdict.learn(Z[rows, j], p[:, rows, j], s[:, rows, j], price)
-                for j, rows in enumerate(judged.T)
-            )
-        )
+        found = [
+            ColumnVerdict.learn(Z[rows, j], p[:, rows, j], s[:, rows, j])
+            for j, rows in enumerate(judged.T)
+        ]
+        gains = np.array([gain for _, gain in found])
+        if np.mean(gains > price) > COMPANY:
+            price = min(price, PRICE_IN_COMPANY)
+        return cls(tuple(v if gain > price else ColumnVerdict() for v, gain in found))
 
     def probability(self, Z: Array, judged: Array, witnesses: list[Witness]) -> Array:
         """That cells are wrong; zero where they cannot be judged."""
