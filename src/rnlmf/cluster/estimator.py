@@ -33,7 +33,7 @@ from rnlmf.validation import (
     fit_context,
 )
 
-# Codes of two atoms for every feature tell subspaces apart; bounds of their number (choices).
+# Bounds of the number of atoms, which is twice that of the features between them (choices).
 LEAST_ATOMS = 32
 MAX_ATOMS = 256
 # More samples than this hardly improve the dictionary.
