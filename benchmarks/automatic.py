@@ -168,7 +168,7 @@ def measure(case: str, column: str, seed: int) -> dict[str, float]:
         return 100 * relative_rmse(X, denoised)
 
     def model(**parameters: Any) -> RNLMF:
-        return RNLMF(random_state=seed, **parameters)
+        return RNLMF(opinions="dictionary", random_state=seed, **parameters)
 
     papers = {"n_components": atoms, "kernel_scale": scale, "code_weight": code_weight}
     quick = {**papers, "noise_weight": "scale"}

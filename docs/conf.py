@@ -41,7 +41,7 @@ nitpicky = False
 
 autosummary_generate = True
 autodoc_typehints = "none"
-autodoc_default_options = {"members": True, "inherited-members": False}
+autodoc_default_options = {"members": True, "inherited-members": True}
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -119,9 +119,10 @@ def formulas_are_literal(_app, _what, _name, _object, _options, lines):
     lines[:] = result
 
 
-def skip_routing(_app, _what, name, _object, skip, _options):
-    """Leave out the methods by which scikit-learn routes metadata: they are on every estimator."""
-    return skip or name == "get_metadata_routing" or (name.startswith("set_") and "request" in name)
+def skip_foreign(_app, _what, name, member, skip, _options):
+    """Leave out what other libraries' classes bring: it is on every estimator."""
+    foreign = callable(member) and not str(getattr(member, "__module__", "")).startswith("rnlmf")
+    return skip or foreign or (name.startswith("set_") and "request" in name)
 
 
 def stored_results() -> None:
@@ -142,5 +143,5 @@ def prepare(_app: object) -> None:
 def setup(app):
     """Hook into the build."""
     app.connect("builder-inited", prepare, priority=100)
-    app.connect("autodoc-skip-member", skip_routing)
+    app.connect("autodoc-skip-member", skip_foreign)
     app.connect("autodoc-process-docstring", formulas_are_literal, priority=100)

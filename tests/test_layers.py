@@ -29,6 +29,18 @@ def test_private_names_of_scikit_learn_are_in_one_module():
     assert users == {"validation.py"}
 
 
+def test_every_room_is_in_the_guide_for_contributors():
+    guide = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
+    rooms = {f"{file.parent.name}/" for file in SOURCE.glob("*/__init__.py")}
+    rooms |= {file.name for file in SOURCE.glob("*.py") if not file.name.startswith("__")}
+    assert {room for room in rooms if room not in guide} == set()
+
+
+def test_no_file_is_too_long_to_be_read_at_once():
+    lengths = {file.name: len(file.read_text().splitlines()) for file in FILES}
+    assert {name: length for name, length in lengths.items() if length > 400} == {}
+
+
 def test_no_class_stands_twice():
     places = defaultdict(list)
     for file in FILES:

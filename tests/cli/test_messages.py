@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 import rnlmf
-from rnlmf import RNLMF, io, save
+from rnlmf import RNLMF, save
 from rnlmf.estimators import persistence
+from rnlmf.io import files
 
 SOURCE = Path(rnlmf.__file__).parent
 REMEDY = re.compile(
@@ -38,7 +39,7 @@ PASSED_ON = {
     "packed": {"{error.message}"},
 }
 # What is put in as a whole.
-WHOLE = {"{UNKNOWN}": io.UNKNOWN, "{SAVE_AGAIN}": persistence.SAVE_AGAIN}
+WHOLE = {"{UNKNOWN}": files.UNKNOWN, "{SAVE_AGAIN}": persistence.SAVE_AGAIN}
 # Where something is wrong, which must be said by name or number.
 PLACE = re.compile(r"\b(column|line|row|sheet|bone|array|sample)\b")
 

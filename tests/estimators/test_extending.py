@@ -105,11 +105,15 @@ def test_a_name_that_is_taken_is_refused():
         kernels.register("rbf")(Cauchy)
 
 
-def test_clustering(curved):
+@pytest.mark.parametrize("name", ["kernel", "noise", "codes"])
+def test_clustering(name, curved, tmp_path):
     X = np.vstack([curved[1][:60], curved[1][:60] + 10.0])
-    inner = default_estimator(*X.shape, noise_penalty=Elastic(), max_iter=40)
+    inner = default_estimator(*X.shape, max_iter=40, **OWN[name])
     model = RNLMFClustering(2, estimator=inner, random_state=0).fit(X)
     assert len(set(model.labels_[:60])) == len(set(model.labels_[60:])) == 1
+    save(model, tmp_path / "model.safetensors")
+    again = load(tmp_path / "model.safetensors", classes=[Cauchy, Elastic])
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize("name", OWN)

@@ -8,6 +8,7 @@ from rnlmf.engine.shard import Shard
 from rnlmf.engine.start import DataSummary
 from rnlmf.fitting import learner, model
 from rnlmf.fitting.neighbours import ROUNDS
+from rnlmf.report import write_report
 
 
 @pytest.fixture
@@ -56,6 +57,15 @@ def test_a_prediction_is_one_encoding(curved, calls):
     estimator.denoise(curved[1])
     assert calls["encodings"] == before["encodings"] + 1
     assert {**calls, "encodings": 0} == {**before, "encodings": 0}
+
+
+def test_a_report_is_three_encodings(curved, calls, tmp_path):
+    """The denoised samples, and two for the error that is left; findings are not made twice."""
+    estimator = RNLMF(20, kernel_scale=1.0, noise_weight="scale", random_state=0).fit(curved[1])
+    before = dict(calls)
+    write_report(tmp_path / "page.html", estimator, curved[1])
+    assert {**calls, "encodings": 0} == {**before, "encodings": 0}
+    assert calls["encodings"] == before["encodings"] + 3
 
 
 def test_the_samples_that_a_fit_has_denoised_are_those_of_an_encoding(curved):

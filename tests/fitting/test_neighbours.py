@@ -3,7 +3,7 @@ import pytest
 
 from rnlmf import RNLMF
 from rnlmf.datasets import corrupt_entries
-from rnlmf.fitting.neighbours import COUNT, Neighbours, same_sample
+from rnlmf.fitting.neighbours import COUNT, Neighbours, same_sample, scored_rows
 from rnlmf.metrics import relative_rmse
 
 QUICK = {"kernel_scale": 0.5, "noise_weight": "scale", "random_state": 0}
@@ -37,6 +37,34 @@ def test_a_sample_is_not_its_own_neighbour_even_with_gaps(rng):
     before = Neighbours(X, X).predict(with_gap[7:8], X[7:8])
     after = Neighbours(changed, changed).predict(with_gap[7:8], X[7:8])
     np.testing.assert_allclose(after, before)
+
+
+def test_copies_of_a_sample_do_not_take_the_places_of_its_neighbours(rng):
+    X = rng.standard_normal((60, 4))
+    X[5, 1] = np.nan
+    copies = np.repeat(X, 3 * COUNT, axis=0)
+    alone, among = Neighbours.among(X, X), Neighbours.among(copies, copies)
+    np.testing.assert_array_equal(among.predict(X, X), alone.predict(X, X))
+    assert np.isfinite(among.predict(X, X)).all()
+
+
+def test_neighbours_are_heard_where_every_sample_stands_several_times(trajectory):
+    copies = np.repeat(trajectory[::10], 2 * COUNT, axis=0)
+    model = RNLMF(20, **QUICK, neighbors=1.0).fit(copies)._model
+    assert np.isfinite(model.neighbours.predict(copies, model.units.to_engine(copies))).all()
+
+
+@pytest.mark.parametrize("dense_first", [True, False])
+def test_the_share_is_chosen_on_all_kinds_of_samples(dense_first, rng):
+    """Half of the samples have neighbours that know them, the first or the last."""
+    t = np.linspace(0.0, 6.0, 300)
+    waves = np.column_stack([f(k * t) for k in range(1, 7) for f in (np.cos, np.sin)])
+    dense = waves @ rng.standard_normal((12, 200)) / 3.0
+    strangers = 2.0 * rng.standard_normal((300, 200))
+    X = np.vstack([dense, strangers] if dense_first else [strangers, dense])
+    # Fewer are asked than there are.
+    assert scored_rows(X.shape[1]) < 300
+    assert RNLMF(20, **{**QUICK, "kernel_scale": 1.0}, max_iter=30).fit(X).neighbors_ == 1.0
 
 
 def test_gaps_of_neighbours_do_not_count(rng):

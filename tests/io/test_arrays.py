@@ -10,7 +10,7 @@ import scipy.io
 from PIL import Image
 
 from rnlmf import io
-from rnlmf.io import FileError
+from rnlmf.io import FileError, arrays
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.uint8, np.int64, bool])
@@ -123,7 +123,7 @@ def test_missing_and_unknown_files(tmp_path):
 
 def test_an_array_may_have_any_name(tmp_path):
     X = np.arange(12.0).reshape(4, 3)
-    io.arrays.save_npz(tmp_path / "in.npz", {"file": X, "allow_pickle": np.ones(2)})
+    arrays.save_npz(tmp_path / "in.npz", {"file": X, "allow_pickle": np.ones(2)})
     dataset = io.read(tmp_path / "in.npz")
     io.write(dataset, dataset.values, tmp_path / "out.npz")
     with np.load(tmp_path / "out.npz") as archive:

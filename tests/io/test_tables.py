@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from rnlmf import io
-from rnlmf.cleaning import ColumnChoice, look
+from rnlmf.cleaning import ColumnChoice, overview_of
 from rnlmf.io import FileError
 from rnlmf.io.table_file import TableFile, table_dataset
 
@@ -139,7 +139,7 @@ def test_a_table_without_header(tmp_path):
 def test_row_numbers_are_left_alone(tmp_path):
     path = tmp_path / "in.csv"
     pd.DataFrame({"a": [3.0, 1.0, 2.0], "id": [7, 8, 9]}, index=[5, 3, 1]).to_csv(path)
-    dataset = look(io.read(path), ColumnChoice()).dataset
+    dataset = overview_of(io.read(path), ColumnChoice()).dataset
     assert dataset.names == ["a"]
     assert dataset.untouched == {"": "numbers the rows", "id": "numbers the rows"}
 

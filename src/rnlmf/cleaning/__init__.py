@@ -2,7 +2,7 @@
 
 from rnlmf.cleaning.changes import Changes
 from rnlmf.cleaning.frame import Cleaned, Report, clean
-from rnlmf.cleaning.overview import Column, ColumnChoice, Overview, look
+from rnlmf.cleaning.overview import Column, ColumnChoice, Overview, overview_of
 from rnlmf.cleaning.repair import Repaired, RepairOptions, repair_table, repaired_by
 from rnlmf.cleaning.table import CleanTable, clean_table
 from rnlmf.cleaning.words import in_sentences
@@ -20,7 +20,7 @@ __all__ = [
     "clean",
     "clean_table",
     "in_sentences",
-    "look",
+    "overview_of",
     "repair_table",
     "repaired_by",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import narwhals as nw
 
-from rnlmf.cleaning.overview import ColumnChoice, look
+from rnlmf.cleaning.overview import ColumnChoice, overview_of
 from rnlmf.cleaning.page import write_page
 from rnlmf.cleaning.repair import RepairOptions, repair_table, usual_scale
 from rnlmf.cleaning.table import CleanTable, clean_table
@@ -133,7 +133,7 @@ def clean(
     """
     codes = tuple(str(code) for code in missing)
     choice = ColumnChoice(tuple(include), tuple(skip), codes, guess, limits or {}, sequence)
-    overview = look(read_frame(frame), choice)
+    overview = overview_of(read_frame(frame), choice)
     names = overview.dataset.names
     options = RepairOptions(
         scale=usual_scale(overview.working),

@@ -17,6 +17,8 @@ MEASUREMENT, WHOLE = "measurement", "whole numbers"
 TOLERATED = 0.02
 # More words than this, and it is not a column of numbers with a few bad cells.
 MOST_WORDS = 0.1
+# When a column is a scale of grades, nearly constant, too short to judge, stuck, or has a code for
+# missing values (choices).
 MOST_LEVELS = 12
 MOSTLY_ONE = 0.9
 FEWEST_TO_JUDGE = 5

@@ -25,6 +25,7 @@ from rnlmf.report.findings import count
 from rnlmf.typing import Array
 
 DATES = "dates"
+# A share of cells far outside that is worth a remark.
 HEAVY = 0.01
 
 
@@ -137,7 +138,7 @@ class Overview:
         return getattr(self.dataset.source, "traits", None) or None
 
 
-def look(dataset: Dataset, choice: ColumnChoice, *, chosen_already: bool = False) -> Overview:
+def overview_of(dataset: Dataset, choice: ColumnChoice, *, chosen_already: bool = False) -> Overview:
     """See what the columns of a dataset are, and choose those that are cleaned."""
     _check_names(dataset, choice)
     if chosen_already or dataset.kind != TABLE or not getattr(dataset.source, "traits", None):

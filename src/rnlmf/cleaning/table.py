@@ -16,6 +16,7 @@ from rnlmf.io.dataset import differing
 from rnlmf.report.findings import Findings, about, denoising_part, findings_of
 from rnlmf.typing import Array
 
+# Beyond these a result promises little: rows, relative error left, confidence of the choice (choices).
 FEW_ROWS = 30
 MUCH_ERROR = 0.2
 LITTLE_CONFIDENCE = 0.5

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
+# What a command returns beside 0, 1 and 2, which mean what they do everywhere.
 BAD_FILE = 3
 PROMISES_LITTLE = 4
 INTERRUPTED = 130

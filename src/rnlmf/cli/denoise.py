@@ -18,7 +18,7 @@ from rnlmf.cleaning import (
     RepairOptions,
     clean_table,
     in_sentences,
-    look,
+    overview_of,
     repair_table,
     repaired_by,
 )
@@ -130,7 +130,7 @@ def apply_model(
     writing.check(source)
     with terminal.spinner(f"reading {source}"):
         dataset = matched(read(source, **asdict(reading)), model, model_file)
-        overview = look(dataset, choice, chosen_already=True)
+        overview = overview_of(dataset, choice, chosen_already=True)
     show_overview(overview, terminal)
     inner = getattr(model, "estimator_", model)
     inner.n_jobs = jobs

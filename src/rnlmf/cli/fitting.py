@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from rnlmf.cleaning import ColumnChoice, Overview, look
+from rnlmf.cleaning import ColumnChoice, Overview, overview_of
 from rnlmf.cleaning.page import overview_table
 from rnlmf.cli.console import Terminal
 from rnlmf.cli.settings import Reading
@@ -48,7 +48,7 @@ def seen(source: Path, reading: Reading, choice: ColumnChoice, terminal: Termina
                 dataset.path,
                 f"has {count} sample; a structure cannot be learned from it: pass more rows.",
             )
-        overview = look(dataset, choice)
+        overview = overview_of(dataset, choice)
     show_overview(overview, terminal)
     return overview
 

@@ -12,6 +12,7 @@ from rnlmf.cleaning.changes import distinct_names
 from rnlmf.cleaning.repair import CODE, FILLED
 
 HEADER = ("row", "column", "value", "probability", "kind")
+# The rest is told by a number.
 SHOWN = 10
 # Not wrong, but not there.
 GAPS = (FILLED, CODE)

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from rnlmf.cleaning import ColumnChoice, look
+from rnlmf.cleaning import ColumnChoice, overview_of
 from rnlmf.cleaning.page import overview_table
 from rnlmf.cli.console import Terminal
 from rnlmf.cli.settings import Reading
 from rnlmf.io import read
 
+# The rest is told by a number.
 SHOWN_NAMES = 12
 
 
@@ -61,7 +62,7 @@ def _model(file: Path) -> dict[str, Any]:
 
 
 def _data(file: Path, reading: Reading, choice: ColumnChoice, terminal: Terminal) -> dict[str, Any]:
-    overview = look(read(file, **asdict(reading)), choice)
+    overview = overview_of(read(file, **asdict(reading)), choice)
     if overview.columns and not terminal.as_json:
         terminal.table(*overview_table(overview.columns))
     dataset = overview.dataset

@@ -16,6 +16,7 @@ from rnlmf.typing import Array
 
 # Of more rows than this, a sample decides where k-means starts.
 KMEANS_ROWS = 20_000
+# As scikit-learn has it.
 KMEANS_ITERATIONS = 300
 # Steps of a walk after which parts of a graph count as not connected.
 LONGEST_STAY = 1000.0

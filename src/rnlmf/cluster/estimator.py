@@ -33,14 +33,17 @@ from rnlmf.validation import (
     fit_context,
 )
 
+# Bounds of the number of atoms, which is twice that of the features between them (choices).
 LEAST_ATOMS = 32
 MAX_ATOMS = 256
 # More samples than this hardly improve the dictionary.
 FIT_SAMPLES = 20_000
 # Above this many samples affinities are those with landmarks.
 GRAPH_SAMPLES = 100_000
+# How many, and at least so many for every cluster, or a small one has none (choices).
 LANDMARKS = 2000
 LANDMARKS_PER_CLUSTER = 20
+# Rows that are looked at together.
 CHUNK_ROWS = 8192
 
 

@@ -33,6 +33,7 @@ GUARD = 6
 SHIFT = 1e-5
 # Norm of a residual, the matrix having norm one.
 TOLERANCE = 1e-5
+# Restarts, and steps of each, before the vectors are taken as they are (choices).
 ROUNDS = 5
 STEPS = 40
 

@@ -20,6 +20,7 @@ from rnlmf.kernels import KERNELS, Kernel
 from rnlmf.typing import Array
 from rnlmf.validation import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, Interval, StrOptions, fit_context
 
+# The cost grows with the number of atoms (a choice).
 MAX_DEFAULT_ATOMS = 128
 # Iterations before outliers are looked for: at first everything is far from the dictionary.
 TRUSTING_ITERATIONS = 5

@@ -27,6 +27,7 @@ from rnlmf.validation import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, POSITIVE, StrOpti
 # A product of a sample with an atom, and the largest useful weight of "l2" and "l1", grow with sqrt(m).
 CODE_WEIGHTS = {"l2": 0.02, "l1": 0.2, "capped": 0.05}
 NOISE_WEIGHTS = {"l1": 0.1, "l21": 0.1, "l2": 1.0}
+# As many as RNLMF takes at the most.
 MAX_DEFAULT_ATOMS = 256
 # cap="auto", in medians of the distances after the sweeps without a cap.
 RELATIVE_CAP = 3.0

@@ -20,6 +20,7 @@ from rnlmf.typing import Array
 
 # A sample that the atoms hardly see has almost no curvature; its step is bounded by this.
 LEAST_WEIGHT = 1e-2
+# Half the step so often is no step.
 MAX_HALVINGS = 30
 
 

@@ -15,6 +15,7 @@ from rnlmf.engine.start import DataSummary
 from rnlmf.engine.stream import Stream, has_settled
 from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.estimators.tensors import takes_tensors
+from rnlmf.estimators.treatment import SampleTreatment
 from rnlmf.fitting import defaults
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.model import FittedModel
@@ -43,7 +44,7 @@ WINDOW = 20
 FOLLOWING = 0.1
 
 
-class MiniBatchRNLMF(RNLMF):
+class MiniBatchRNLMF(SampleTreatment):
     """:class:`RNLMF` that learns from batches, in memory that does not depend on their number.
 
     Every batch makes one cheap step: its samples settle at the dictionary by a few row steps, the sums
@@ -202,7 +203,7 @@ class MiniBatchRNLMF(RNLMF):
 
     @takes_tensors
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, *, mask=None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, mask: Any = None) -> Self:
         """Learn from one batch.
 
         Parameters
@@ -230,7 +231,7 @@ class MiniBatchRNLMF(RNLMF):
 
     @takes_tensors
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, *, mask=None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, mask: Any = None) -> Self:
         """Learn from batches of samples in random order, until the objective no longer falls.
 
         Parameters
@@ -268,7 +269,7 @@ class MiniBatchRNLMF(RNLMF):
         report_fit(self, self._stream_state.recent, passes, converged)
         return self
 
-    def fit_denoise(self, X, y=None, *, mask=None):
+    def fit_denoise(self, X: Any, y: Any = None, *, mask: Any = None) -> Any:
         """Fit, and return the denoised training data ``X - E``, in the container of `X`."""
         return self.fit(X, mask=mask).denoise(X, mask=mask)
 
@@ -279,7 +280,7 @@ class MiniBatchRNLMF(RNLMF):
         atoms = defaults.number_of_atoms(np.broadcast_to(0.0, (n, m)), self.n_components)
         return max(LEAST_BATCH, SAMPLES_PER_ATOM * atoms)
 
-    def fit_transform(self, X, y=None, *, mask=None):
+    def fit_transform(self, X: Any, y: Any = None, *, mask: Any = None) -> Any:
         """Fit, and return the codes of the samples."""
         return self.fit(X, mask=mask).transform(X, mask=mask)
 

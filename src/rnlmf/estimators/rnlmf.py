@@ -7,25 +7,21 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_random_state
 
-from rnlmf.conventions import check_samples, like, masked, report_fit
-from rnlmf.engine import Encoding, StopReason, has_missing
+from rnlmf.conventions import like, report_fit
+from rnlmf.engine import StopReason
 from rnlmf.engine.source import RowSource
-from rnlmf.estimators.large import by_block, in_memory, rows_of
+from rnlmf.estimators.large import in_memory
 from rnlmf.estimators.tensors import takes_tensors
-from rnlmf.estimators.uncertainty import remaining_error, scores_of
+from rnlmf.estimators.treatment import SampleTreatment
 from rnlmf.fitting.checkpoint import Checkpoint
-from rnlmf.fitting.defaults import number_of_atoms
 from rnlmf.fitting.learner import Learner
-from rnlmf.fitting.settings import SOLVERS, LearnerSettings, SolverOptions, threads_of
+from rnlmf.fitting.settings import SOLVERS, LearnerSettings, SolverOptions
 from rnlmf.kernels import KERNELS, Kernel
-from rnlmf.model_selection.held_out import held_out_score
-from rnlmf.opinions import Judge, Judgement, Sequence
+from rnlmf.opinions import Judge, Judgement
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded
+from rnlmf.opinions.dictionary import DictionaryOpinion
 from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
@@ -51,7 +47,7 @@ FEWEST_ROWS = 30
 MOST_COLUMNS = 256
 
 
-class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RNLMF(SampleTreatment):
     """Robust non-linear matrix factorization.
 
     Splits data ``X`` into clean data ``Y`` on a curved, low-dimensional structure and noise ``E``,
@@ -214,10 +210,6 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "callback": [callable, None],
     }
 
-    # Models of files that were saved before there were opinions.
-    _judge: Judge | None = None
-    _columns: Columns | None = None
-
     def __init__(
         self,
         n_components=None,
@@ -268,7 +260,15 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @takes_tensors
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
-        self, X, y=None, *, mask=None, groups=None, times=None, checkpoint=None, resume=False
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        mask: Any = None,
+        groups: Any = None,
+        times: Any = None,
+        checkpoint: Any = None,
+        resume: bool = False,
     ) -> Self:
         """Learn the dictionary from noisy samples (Algorithm 1), and the opinions on their cells.
 
@@ -366,171 +366,20 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @takes_tensors
     @fit_context(prefer_skip_nested_validation=True)
-    def fit_denoise(self, X, y=None, *, mask=None, groups=None, times=None):
+    def fit_denoise(
+        self, X: Any, y: Any = None, *, mask: Any = None, groups: Any = None, times: Any = None
+    ) -> Any:
         """Fit, and return the denoised training data ``X - E``, in the container of `X`."""
         data = self._rows(X, mask, fitting=True)
         with progress(self.verbose) as report:
             judgement = self._fit(data, groups, times, report)
         return self.denoise(X, mask=mask) if judgement is None else like(X, judgement.repaired(data))
 
-    def fit_transform(self, X, y=None, *, mask=None, groups=None, times=None):
+    def fit_transform(
+        self, X: Any, y: Any = None, *, mask: Any = None, groups: Any = None, times: Any = None
+    ) -> Any:
         """Fit, and return the codes of the training data."""
         return self.fit(X, mask=mask, groups=groups, times=times).transform(X, mask=mask)
-
-    @takes_tensors
-    def transform(self, X, *, mask=None, out=None):
-        """Codes ``C`` of samples, of shape (n_samples, n_components) (Algorithm 2).
-
-        Those of data that are not in memory are written to `out`, as by :meth:`denoise`.
-        """
-        data = self._scaled(self._rows(X, mask))
-        if isinstance(data, RowSource):
-            return by_block(data, self._codes, self.n_components_, out)
-        return self._codes(data)
-
-    @takes_tensors
-    def denoise(self, X, *, mask=None, groups=None, times=None, out=None):
-        """Samples without their noise, ``X - E`` (Algorithm 2).
-
-        Entries in which no noise was found are returned unchanged, to the bit. Missing entries (NaN,
-        or where `mask` is True) are filled with the prediction. A sample without any value gets the
-        mean, or the prediction there. A data frame comes back as a data frame. If the model uses the
-        order of rows (``sequence_``), so does this, where it helps. Data that are not in memory
-        (:mod:`rnlmf.sources`) are treated block by block, and written to `out`.
-        """
-        data = self._rows(X, mask)
-        if isinstance(data, RowSource):
-            return by_block(data, self._denoised, data.shape[1], out)
-        return like(X, self._denoised(data, groups, times))
-
-    @takes_tensors
-    def noise(self, X, *, mask=None):
-        """Noise ``E`` of samples (Algorithm 2); zero where none was found, NaN where no value is."""
-        data = self._check(X, mask)
-        return like(X, data - self._denoised(data))
-
-    def split(self, X, *, mask=None):
-        """Codes, noise and denoised samples at once: ``C``, ``E`` and ``X - E`` (Algorithm 2)."""
-        data = self._check(X, mask)
-        encoding = self._encode(self._scaled(data), with_codes=True)
-        codes = encoding.codes
-        denoised = self._denoised(data) if self._judge is not None else self._removed(data, encoding)
-        return codes, like(X, data - denoised), like(X, denoised)
-
-    @takes_tensors
-    def residuals(self, X, *, mask=None):
-        """What is not predicted of samples; NaN where no value is.
-
-        Noise is the part of it that exceeds the threshold; residuals are there also where none does.
-        """
-        data = self._check(X, mask)
-        if self._judge is not None:
-            return like(X, (data - self._judged(data).prediction).astype(data.dtype))
-        scaled = self._scaled(data)
-        residual = self._encode(scaled, with_codes=False, with_residual=True).residual
-        residual *= self._model.units.width
-        if self._columns is not None:
-            residual *= self._columns.spread.astype(data.dtype)
-            cut = np.abs(scaled) >= FARTHEST
-            residual[cut] += (data - self._unscaled(scaled))[cut].astype(data.dtype)
-        residual[np.isnan(data)] = np.nan
-        return like(X, residual)
-
-    @takes_tensors
-    def corruption_scores(self, X, *, mask=None, groups=None, times=None):
-        """The probability that an entry is wrong, from 0 to 1; NaN where no value is.
-
-        With several opinions it is that of :mod:`rnlmf.opinions.verdict`. With the dictionary alone,
-        and ``s`` the size of the residual to the prediction over the threshold above which it is noise,
-        the score is ``s^2 / (1 + s^2)``: one half where noise begins.
-        """
-        data = self._check(X, mask)
-        if self._judge is not None:
-            return like(X, self._judged(data, groups, times).probability.astype(data.dtype))
-        encoding = self._encode(self._scaled(data), with_codes=False, with_residual=True)
-        return like(X, scores_of(encoding.residual, encoding.threshold[:, None], np.isnan(data)))
-
-    def estimate_error(self, X, *, mask=None, random_state=0):
-        """Relative error that is left in ``denoise(X)``, estimated without the truth.
-
-        With several opinions: what is known of the errors of their predictions where a cell was
-        repaired, and of the probability that others are wrong. With the dictionary alone: the noise
-        that was found is put on the denoised samples again, each sample getting that of another, and
-        removed once more; the error of that is known. Expect the right order of magnitude, within a
-        factor of two: what the model cannot represent at all goes unseen.
-
-        Returns
-        -------
-        float
-            ``|X_denoised - X_true|_F / |X_true|_F``, estimated; NaN (unknown) where nothing was found
-            to be wrong, which need not mean that nothing is.
-        """
-        data = self._check(X, mask)
-        if self._judge is not None:
-            return self._judged(data).error_left(data)
-        rng = np.random.RandomState(random_state)
-        return remaining_error(data, self._denoised(data), self._denoised, rng)
-
-    def inverse_transform(self, X):
-        """Predicted samples from codes.
-
-        The codes give the kernel values, ``K = C (K_D + lambda_C I)`` for the squared penalty
-        and ``K ~ C K_D`` otherwise, and with ``V = C * f'`` the prediction is ``(V D) / w``, a
-        kernel-weighted mean of the atoms.
-        """
-        check_is_fitted(self)
-        C = check_array(X, dtype=[np.float64, np.float32])
-        model = self._model
-        kernel, D = model.problem.kernel, model.atoms
-        if C.shape[1] != len(D):
-            raise ValueError(f"X has {C.shape[1]} columns, but there are {len(D)} codes per sample.")
-        K_D = model.problem.atom_kernel(D)
-        K = C @ K_D
-        if model.problem.code_penalty.ridge:
-            K += model.problem.code_weight * C
-        V = C * kernel.slope_of_value(K)
-        own = np.einsum("ij,ij->i", C, K)[:, None]
-        weight = V.sum(axis=1, keepdims=True) if kernel.stationary else kernel.slope_of_value(own)
-        weight = np.where(np.abs(weight) > np.finfo(float).tiny, weight, 1.0)
-        return self._unscaled(model.units.to_data(V @ D / weight)).astype(C.dtype)
-
-    def score(self, X, y=None):
-        """How well entries of `X` that are held out are predicted, for ``GridSearchCV`` and the like.
-
-        Minus their mean distance (:func:`rnlmf.held_out_score`), between -1 and 0: the higher, the
-        better. The objective would not do: it falls with every wider kernel.
-        """
-        return held_out_score(self, self._check(X))
-
-    @property
-    def _n_features_out(self):
-        return len(self.components_)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.allow_nan = True
-        return tags
-
-    def _rows(self, X, mask=None, *, fitting=False):
-        """The same, or rows that are not in memory."""
-        source = rows_of(self, X, mask, fitting=fitting)
-        return self._check(X, mask, fitting=fitting) if source is None else source
-
-    def _check(self, X, mask=None, *, fitting=False):
-        """Samples as an array, with NaN where they have no value."""
-        X = masked(check_samples(self, X, fitting=fitting), mask)
-        if fitting:
-            # What cannot be done is refused before any work.
-            self._settings().method()
-            number_of_atoms(X, self.n_components)
-        if fitting and has_missing(X):
-            empty = np.flatnonzero(np.all(np.isnan(X), axis=0))
-            if len(empty):
-                raise ValueError(
-                    f"Feature(s) {empty.tolist()} of X have no value in any sample: leave them out."
-                )
-        return X
 
     def _settings(self) -> LearnerSettings:
         return LearnerSettings.of(self.get_params(deep=False))
@@ -542,48 +391,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return False
         return wanted and adaptive and len(X) >= FEWEST_ROWS and X.shape[1] <= MOST_COLUMNS
 
-    def _rows_in_order(self, X: Array, groups: Any, times: Any) -> Sequence | None:
-        if self.sequence is False:
-            return None
-        groups = None if groups is None else np.asarray(groups)
-        times = None if times is None else np.asarray(times, dtype=float)
-        for name, values in (("groups", groups), ("times", times)):
-            if values is not None and values.shape != (len(X),):
-                raise ValueError(
-                    f"{name} has shape {values.shape}, but X has {len(X)} samples: give one for each."
-                )
-        return Sequence.of(len(X), groups, times)
-
     def _judged(self, X: Array, groups: Any = None, times: Any = None) -> Judgement:
         assert self._judge is not None
         rows = self._rows_in_order(X, groups, times)
         return self._judge.judge(X, rows, force_order=self.sequence is True)
-
-    def _scaled(self, X: Array) -> Array:
-        if self._columns is None:
-            return X
-        if isinstance(X, RowSource):
-            return X.mapped(self._scaled)
-        return bounded(self._columns.scaled(X)).astype(X.dtype)
-
-    def _unscaled(self, X: Array) -> Array:
-        return X if self._columns is None else self._columns.to_data(X)
-
-    def _denoised(self, X: Array, groups: Any = None, times: Any = None) -> Array:
-        if self._judge is not None:
-            return self._judged(X, groups, times).repaired(X)
-        return self._removed(X, self._encode(self._scaled(X), with_codes=False))
-
-    def _removed(self, X: Array, encoding: Encoding) -> Array:
-        """``X - E``; entries without noise to the bit."""
-        if self._columns is None:
-            return self._model.denoised(X, encoding)
-        scaled = self._scaled(X)
-        clean = self._model.denoised(scaled, encoding)
-        return np.where(clean == scaled, X, self._unscaled(clean)).astype(X.dtype)
-
-    def _codes(self, X: Array) -> Array | None:
-        return self._encode(X, with_codes=True, alone=True).codes
-
-    def _encode(self, X: Array, **options: bool) -> Encoding:
-        return self._model.encode(X, n_threads=threads_of(self.n_jobs), **options)

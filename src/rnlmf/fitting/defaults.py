@@ -68,7 +68,8 @@ def noise_weight(
     whole samples is the square root of the number of features times that for entries.
     """
     # The curvature of a stationary kernel is the same everywhere.
-    some = X[: 1 if kernel.stationary else start.DISTANCE_SAMPLES]
+    step = len(X) if kernel.stationary else -(-len(X) // start.DISTANCE_SAMPLES)
+    some = X[::step]
     arguments = kernel.self_argument(np.nan_to_num(units.to_engine(some), nan=0.0))
     curvature = float(np.median(kernel.slope(arguments)))
     if penalty.degree == 2:

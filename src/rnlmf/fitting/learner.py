@@ -228,7 +228,7 @@ class Learner:
             return None
         rows = reference_rows(len(X))
         some = X[rows]
-        return Neighbours(some, np.where(np.isnan(some), np.nan, result.denoised(rows)))
+        return Neighbours.among(some, np.where(np.isnan(some), np.nan, result.denoised(rows)))
 
     def neighbours(self, X: Rows, model: FittedModel, result: Fit, seed: int) -> Neighbours | None:
         """The same with the share that is given, or that predicts scattered entries best."""
@@ -247,8 +247,11 @@ class Learner:
 
     def share(self, X: Rows, model: FittedModel, neighbours: Neighbours, seed: int) -> float:
         """What the neighbours' part in the prediction should be."""
-        some = neighbours.observed[: scored_rows(X.shape[1])]
-        held_out = HeldOut.scattered(some, np.random.RandomState(seed)).scored()
+        rng = np.random.RandomState(seed)
+        # Rows are often sorted: the first ones know nothing of the others.
+        ordered = neighbours.observed[canonical_order(neighbours.observed)]
+        some = some_rows(ordered, scored_rows(X.shape[1]), rng)
+        held_out = HeldOut.scattered(some, rng).scored()
         if held_out.hidden.sum() < FEWEST_HIDDEN:
             return 0.0
         encoding = model.encode(held_out.samples, with_codes=False, n_threads=self.settings.n_threads)

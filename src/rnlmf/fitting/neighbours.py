@@ -24,6 +24,7 @@ from rnlmf.kernels import observed_distances
 from rnlmf.model_selection.held_out import SCORED_SAMPLES, HeldOut
 from rnlmf.typing import Array
 
+# How many are asked, and what their part may be (choices).
 COUNT = 10
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # How often those that are kept denoise each other.
@@ -69,10 +70,27 @@ class Neighbours:
     denoised: Array
     share: float = 1.0
 
+    @classmethod
+    def among(cls, observed: Array, denoised: Array) -> Neighbours:
+        """Of samples that stand several times each is asked once.
+
+        They are told apart by their values: copies of a sample would take the places of its neighbours,
+        all to be passed over, and errors that recur would confirm each other.
+        """
+        first: dict[bytes, int] = {}
+        for place, row in enumerate(observed):
+            first.setdefault(row.tobytes(), place)
+        if len(first) == len(observed):
+            return cls(observed, denoised)
+        rows = list(first.values())
+        return cls(observed[rows], denoised[rows])
+
     def predict(self, X: Array, Y: Array) -> Array:
         """``q`` of samples `X`, denoised `Y`; NaN where no neighbour has a value.
 
-        A sample is no neighbour of itself: one that agrees with `X` in every value is passed over.
+        A sample is no neighbour of itself: one that agrees with `X` in every value is passed over. It
+        need not be known by its place, and may have gaps, neither of which scikit-learn's
+        ``NearestNeighbors`` can do.
         """
         if has_missing(X) or has_missing(self.denoised):
             squares = observed_distances(np.where(np.isnan(X), np.nan, Y), self.denoised)

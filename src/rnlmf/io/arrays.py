@@ -25,6 +25,7 @@ from rnlmf.io.dataset import (
 from rnlmf.io.sizes import check_growth
 from rnlmf.typing import Array
 
+# Of an image: red, green, blue and how opaque it is.
 MAX_CHANNELS = 4
 
 

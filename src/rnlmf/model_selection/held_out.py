@@ -30,6 +30,7 @@ from rnlmf.engine.start import spread_of
 from rnlmf.model_selection.grid_walk import redraws
 from rnlmf.typing import Array
 
+# Of all entries: to compare by, while most are left to fit to (a choice).
 HIDDEN_SHARE = 0.05
 # Share of the features that is hidden of a sample, all related to each other. Corruptions often come
 # in groups (an occluded region): were a single entry hidden, the corrupted ones around it would give it

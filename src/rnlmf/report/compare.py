@@ -24,6 +24,7 @@ from rnlmf.report.content import (
 from rnlmf.report.findings import LARGE, percent
 from rnlmf.typing import Array
 
+# What a page of a few megabytes can hold, and an eye can take in (choices).
 MAX_IMAGES = 60
 MAX_PIXELS = 3_000_000
 MAX_SERIES_FEATURES = 12

@@ -14,6 +14,7 @@ from rnlmf.report.findings import Findings, denoising_part
 from rnlmf.typing import Array
 
 BLUE, RED, GREY = "#3b82c4", "#e4572e", "#8b949e"
+# More columns of a heat map are too thin to have names.
 MAX_HEAT_COLUMNS = 60
 DEVIATIONS: dict[str, Any] = {"zmin": -3, "zmax": 3, "colorscale": "Viridis"}
 

@@ -12,6 +12,7 @@ from rnlmf.typing import Array
 
 # A repair is called large above this many standard deviations of its cleaned feature.
 LARGE = 0.5
+# Rows that are looked at together.
 CHUNK_ROWS = 8192
 # More samples do not change the estimate of the error that is left.
 ERROR_SAMPLES = 2000

@@ -24,6 +24,7 @@ from rnlmf.report.findings import Findings, innermost_model, percent
 from rnlmf.report.lists import changes, columns
 from rnlmf.typing import Array
 
+# As many as can be told apart on a page (choices).
 MAX_BARS = 40
 MAX_MAP = 1500
 MAX_ATOMS = 96
