@@ -208,6 +208,32 @@ def test_errors_in_bursts_are_found(rng):
     assert np.linalg.norm(clean - truth) < 0.1 * np.linalg.norm(X - truth)
 
 
+@pytest.fixture
+def motion(rng):
+    """Six columns that move together, in order."""
+    t = np.linspace(0.0, 30.0, 1500)
+    truth = np.column_stack([f(k * t) for k in (1.0, 1.3, 0.7) for f in (np.sin, np.cos)])
+    return truth @ rng.normal(size=(6, 12)) + 0.01 * rng.normal(size=(1500, 12))
+
+
+def test_bad_rows_of_a_sequence_are_repaired(motion, rng):
+    bad = rng.random(1500) < 0.04
+    X = motion.copy()
+    X[bad] = X.mean(axis=0) + X.std(axis=0) * rng.normal(size=(int(bad.sum()), 12))
+    clean, _, judgement = repaired(X, Sequence.of(len(X)))
+    assert np.mean(judgement.bad_rows[bad]) > 0.95
+    assert not judgement.wrong[~bad].any(axis=1).mean() > 0.01
+    assert np.linalg.norm(clean - motion) < 0.1 * np.linalg.norm(X - motion)
+
+
+def test_a_column_that_is_elsewhere_for_a_while_is_brought_back(motion, rng):
+    X = motion.copy()
+    for start, j in zip(rng.integers(0, 1470, 30), rng.integers(0, 12, 30), strict=True):
+        X[start : start + 25, j] += np.ptp(motion[:, j])
+    clean, _, _ = repaired(X, Sequence.of(len(X)))
+    assert np.linalg.norm(clean - motion) < 0.15 * np.linalg.norm(X - motion)
+
+
 def test_gaps_do_not_keep_errors_from_being_repaired(related, with_spikes, rng):
     X, wrong = with_spikes(related)
     gaps = ~wrong & (rng.random(X.shape) < 0.02)

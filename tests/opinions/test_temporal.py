@@ -129,7 +129,7 @@ def test_a_stretch_that_continues_itself_is_an_event(rng):
     Z[50:70, 1] += rng.choice([-1.0, 1.0], 20) * rng.uniform(1.0, 8.0, 20)
     wrong = np.zeros(Z.shape, dtype=bool)
     wrong[50:70] = True
-    found = Sequence.of(200).events(Z, wrong, np.zeros(Z.shape), 0.25)
+    found = Sequence.of(200).events(Z, wrong, np.zeros(Z.shape), 0.25, np.zeros(Z.shape, dtype=bool))
     assert found[50:70, 0].all()
     assert not found[:, 1].any()
     assert not found[:50].any()
@@ -138,16 +138,21 @@ def test_a_stretch_that_continues_itself_is_an_event(rng):
 def test_a_value_that_is_stuck_is_no_event():
     Z, wrong = np.zeros((100, 1)), np.zeros((100, 1), dtype=bool)
     Z[40:60], wrong[40:60] = 7.0, True
-    assert not Sequence.of(100).events(Z, wrong, np.zeros(Z.shape), 0.25).any()
+    assert (
+        not Sequence.of(100)
+        .events(Z, wrong, np.zeros(Z.shape), 0.25, np.zeros(Z.shape, dtype=bool))
+        .any()
+    )
 
 
 def test_events_end_where_a_sequence_ends(rng):
     Z = np.zeros((40, 1))
     Z[16:24, 0] = np.linspace(4.0, 5.0, 8)
     wrong = Z > 0.0
-    one = Sequence.of(40).events(Z, wrong, np.zeros(Z.shape), 0.25)
+    one = Sequence.of(40).events(Z, wrong, np.zeros(Z.shape), 0.25, np.zeros(Z.shape, dtype=bool))
     # Four rows of either sequence are too few, where half a column is short stretches.
-    two = Sequence.of(40, np.repeat([0, 1], 20)).events(Z, wrong, np.zeros(Z.shape), 0.25)
+    parts = Sequence.of(40, np.repeat([0, 1], 20))
+    two = parts.events(Z, wrong, np.zeros(Z.shape), 0.25, np.zeros(Z.shape, dtype=bool))
     assert one[16:24].all()
     assert not two.any()
 
@@ -170,3 +175,24 @@ def test_short_gaps_count_only_where_suspects_come_in_bursts():
     np.testing.assert_array_equal(closed[:, 1], suspects[:, 1])
     apart = Sequence.of(40, np.repeat([0, 1], [9, 31])).without_short_gaps(suspects)
     np.testing.assert_array_equal(apart, suspects)
+
+
+def test_a_stretch_that_jumps_away_and_back_is_no_event_if_fellows_contradict(rng):
+    Z = np.sin(np.linspace(0.0, 9.0, 200))[:, None] + 0.001 * rng.normal(size=(200, 1))
+    prediction, wrong = Z.copy(), np.zeros(Z.shape, dtype=bool)
+    Z[80:110] += 4.0
+    wrong[80:110] = True
+    said = Sequence.of(200).events(Z, wrong, prediction, 0.25, np.zeros(Z.shape, dtype=bool))
+    assert said[80:110].all()
+    assert not Sequence.of(200).events(Z, wrong, prediction, 0.25, np.ones(Z.shape, dtype=bool)).any()
+
+
+def test_excursions_of_any_length_are_suspicious_and_what_lies_between_them_is_not(rng):
+    t = np.linspace(0.0, 9.0, 400)
+    Z = np.column_stack([np.sin(t), np.cos(t)]) + 0.01 * rng.normal(size=(400, 2))
+    Z[50:90, 0] += 4.0
+    Z[[200, 210], 0] += 4.0
+    found = Sequence.of(400).excursions(Z, np.zeros(2))
+    expected = np.zeros(Z.shape, dtype=bool)
+    expected[50:90, 0] = expected[[200, 210], 0] = True
+    np.testing.assert_array_equal(found, expected)

@@ -11,8 +11,9 @@ import numpy as np
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.evidence import misleading
-from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered
+from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered, mostly_hidden
 from rnlmf.opinions.settling import (
+    CLOSE,
     distance_in_scales,
     first_suspicion,
     in_bursts,
@@ -255,7 +256,12 @@ class Judge:
                 break
             released |= hidden & ~new
             hidden = new
-        credible = self.trusted & (distance_in_scales(Z, witnesses[0]) >= self.least)
+        distance = distance_in_scales(Z, witnesses[0])
+        credible = self.trusted & (distance >= self.least)
+        if sequence is not None and self.credibility >= CREDIBLE:
+            # A bad row is no matter of its columns.
+            bad = mostly_hidden(wrong)[:, None] & judged & (distance > CLOSE)
+            probability, credible = np.where(bad, 1.0, probability), credible | bad
         probability = np.where(absurd, 1.0, np.where(credible, probability, 0.0))
         wrong = (probability > 0.5) & ~np.isnan(Z)
         witnesses = self.panel.testify(Z, wrong | always, judged, sequence, hearing)

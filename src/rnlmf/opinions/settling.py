@@ -24,6 +24,8 @@ LEARNED = 5e-4
 # Suspects account for each other if they are off by less than so many scales, and than this share of
 # what they are off if none of them is believed.
 CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
+# Fellows that are off by more scales contradict a cell.
+CONTRADICTED = 6.0
 # Multiples of it, without the whole part, are as far apart as can be.
 GOLDEN = 0.618034
 # Neighbours of hidden cells count from so many on.
@@ -132,7 +134,8 @@ def vouched_for(
             by_chance = accounted_for(_exchanged(Z[rows], suspects, prediction)).sum()
             excused[rows] = found & (found.sum() + CHANCE_CELLS > 2 * by_chance)
     if sequence is not None:
-        excused |= sequence.events(Z, wrong, witnesses[0].prediction, VOUCHED)
+        contradicted = distance_in_scales(Z, row) > CONTRADICTED
+        excused |= sequence.events(Z, wrong, witnesses[0].prediction, VOUCHED, contradicted)
     return excused & ~always
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 import numpy as np
 from scipy.ndimage import binary_closing, maximum_filter1d, median_filter, uniform_filter1d
@@ -23,6 +24,9 @@ EVENT_ROWS, SHORTEST, CHANCE = 5, 3, 0.05
 # First suspicion, before anything is learned: beyond so many running deviations of a running median, in
 # rows. The longer one is for bursts, whose errors would be a short one's median.
 WINDOWS, SUSPICIOUS = ((7, 31), (31, 121)), 6.0
+# A column was elsewhere for at most so many rows if jumps, by steps of so many rows around, take each
+# other back but for this share.
+LONGEST_EXCURSION, STEP_ROWS, RETURNS = 60, 121, 0.5
 # Rows between two suspects of a burst that are not told from it.
 SHORT_GAP = 2
 
@@ -74,7 +78,9 @@ class Sequence:
         usual: Array = np.nanmedian(self.apply(distances, Z.shape), axis=0)
         return usual
 
-    def events(self, Z: Array, wrong: Array, prediction: Array, share: float) -> Array:
+    def events(
+        self, Z: Array, wrong: Array, prediction: Array, share: float, contradicted: Array
+    ) -> Array:
         """Stretches of suspects that continue each other, far as they are from all else.
 
         Errors are independent: each is as far from its neighbours, wrong ones too, as from the truth.
@@ -82,7 +88,8 @@ class Sequence:
         beside them by less than a `share` of their distance from the prediction. In short stretches
         half the distance to the next one beside will do; these count where there are hardly others, and
         where so many errors one after the other would be a strange chance. A stretch that is equal to
-        the letter is no event.
+        the letter is no event; nor is one that begins and ends with a jump of more than half its
+        distance and is mostly `contradicted` by its fellows: movements begin and end where they are.
         """
         found = np.zeros(wrong.shape, dtype=bool)
         if len(Z) < EVENT_ROWS:
@@ -108,6 +115,9 @@ class Sequence:
                     middle, off = rows, nearest / 2.0
                 if np.ptp(Z[rows, j]) > 0.0:
                     far = np.nanmedian(distance[middle, j])
+                    ends = step[first, j], step[last, j]
+                    if np.nanmin(ends) > far / 2.0 and np.mean(contradicted[rows, j]) > 0.5:
+                        continue
                     found[rows, j] = np.nanmedian(off[middle, j]) < share * far
         return found
 
@@ -119,6 +129,28 @@ class Sequence:
             usual = np.maximum(0.3 * np.median(distance, axis=0), np.maximum(resolution, 1e-9))
             deviation = 1.4826 * np.maximum(self.smooth(distance, deviation_rows), usual)
             found |= distance > SUSPICIOUS * deviation
+        return found | self.excursions(V, resolution)
+
+    def excursions(self, Z: Array, resolution: Array) -> Array:
+        """Stretches between two jumps that take each other back: a column was somewhere else for a while.
+
+        However long they are compared with the windows of running medians.
+        """
+        found = np.zeros(Z.shape, dtype=bool)
+        step = np.diff(Z, axis=0, prepend=Z[:1])
+        step[list(self.starts)] = 0.0
+        size = np.abs(step)
+        usual = np.maximum(0.3 * np.median(size, axis=0), np.maximum(resolution, 1e-9))
+        deviation = 1.4826 * np.maximum(self.smooth(size, STEP_ROWS), usual)
+        jumps = size > SUSPICIOUS * deviation
+        for j in np.flatnonzero(jumps.sum(axis=0) > 1):
+            back = 0
+            for a, b in pairwise(np.flatnonzero(jumps[:, j])):
+                # What lies between two excursions is none.
+                if a == back or b - a > LONGEST_EXCURSION:
+                    continue
+                if abs(step[a, j] + step[b, j]) < RETURNS * min(size[a, j], size[b, j]):
+                    found[a:b, j], back = True, b
         return found
 
     def without_short_gaps(self, suspects: Array) -> Array:
