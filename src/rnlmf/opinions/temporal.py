@@ -132,7 +132,7 @@ class Sequence:
         return found | self.excursions(V, resolution)
 
     def excursions(self, Z: Array, resolution: Array) -> Array:
-        """Stretches between two jumps that take each other back: a column was somewhere else for a while.
+        """Stretches between two jumps that take each other back: a column was elsewhere for a while.
 
         However long they are compared with the windows of running medians.
         """
