@@ -51,7 +51,7 @@ def second_half(Z: Array) -> Array:
 
 @dataclass(frozen=True)
 class DictionaryOpinion:
-    """Models of scaled and bounded cells, of the first half and the second, and the number of threads."""
+    """Models of scaled and bounded cells, one of either half, and the number of threads."""
 
     models: tuple[FittedModel, ...]
     n_threads: int = 1

@@ -21,6 +21,7 @@ from rnlmf.opinions.settling import (
     most_suspicious,
     order_helps,
     settle,
+    stuck,
     vouched_for,
     with_further,
 )
@@ -246,6 +247,7 @@ class Judge:
                 self.panel.fellows, Z, probability, judged, always, witnesses, sequence
             )
             probability = np.where(excused, 0.0, probability)
+            probability[stuck(Z, judged, witnesses[-1], sequence)] = 1.0
             wrong = probability > 0.5
             if round_ == ROUNDS - 1:
                 break

@@ -37,8 +37,8 @@ BAD_ROW = 0.5
 def mostly_hidden(hidden: Array) -> Array:
     """Rows of which more is hidden than not.
 
-    Only their neighbours in time know what they should be: what happens to look right in a bad row would
-    make it seem to be merely hard to predict.
+    Only their neighbours in time know what they should be: what happens to look right in a bad row
+    would make it seem to be merely hard to predict.
     """
     rows: Array = hidden.mean(axis=1) > BAD_ROW
     return rows

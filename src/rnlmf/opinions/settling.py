@@ -26,6 +26,8 @@ LEARNED = 5e-4
 CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
 # Fellows that are off by more scales contradict a cell.
 CONTRADICTED = 6.0
+# A stuck value need not be far off all the time: root mean square, no scale counting for more.
+STUCK, FARTHEST_STUCK = 3.0, 10.0
 # Multiples of it, without the whole part, are as far apart as can be.
 GOLDEN = 0.618034
 # Neighbours of hidden cells count from so many on.
@@ -49,8 +51,26 @@ def first_suspicion(columns: Columns, X: Array, Z: Array, sequence: Sequence | N
         bounded = np.where(hidden, 0.0, Z)
         suspects = sequence.suspicious(bounded, columns.resolution)
         hidden |= sequence.without_short_gaps(suspects) & ~columns.recurring(X, Z)
+        hidden |= sequence.repeated(Z) > 0
         hidden |= mostly_hidden(hidden)[:, None]
     return hidden
+
+
+def stuck(Z: Array, judged: Array, row: Witness, sequence: Sequence | None) -> Array:
+    """Stretches in which a column repeats a value and its fellows say otherwise.
+
+    A sensor that does not move among others that do is stuck, near as its value may be to the truth.
+    """
+    found = np.zeros(Z.shape, dtype=bool)
+    if sequence is None:
+        return found
+    numbers = np.where(judged, sequence.repeated(Z), 0)
+    squares = np.minimum(distance_in_scales(Z, row), FARTHEST_STUCK) ** 2
+    for j in np.flatnonzero(numbers.any(axis=0)):
+        rows = np.flatnonzero(numbers[:, j])
+        for run in np.split(rows, np.flatnonzero(np.diff(numbers[rows, j])) + 1):
+            found[run, j] = np.mean(squares[run, j]) > STUCK**2
+    return found
 
 
 def most_suspicious(
@@ -170,7 +190,7 @@ def settle(
         probability = suspicion.probability(Z, judged, witnesses)
         probability = in_bursts(probability, hidden, sequence)
         excused = vouched_for(panel.fellows, Z, probability, judged, always, witnesses, sequence)
-        wrong = (probability > 0.5) & ~excused
+        wrong = ((probability > 0.5) & ~excused) | stuck(Z, judged, witnesses[-1], sequence)
         new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
         if np.mean(new != hidden) < LEARNED:
             break

@@ -27,6 +27,8 @@ WINDOWS, SUSPICIOUS = ((7, 31), (31, 121)), 6.0
 # A column was elsewhere for at most so many rows if jumps, by steps of so many rows around, take each
 # other back but for this share.
 LONGEST_EXCURSION, STEP_ROWS, RETURNS = 60, 121, 0.5
+# A value that is repeated fewer times is nothing strange.
+SHORTEST_REPEAT = 5
 # Rows between two suspects of a burst that are not told from it.
 SHORT_GAP = 2
 
@@ -144,13 +146,13 @@ class Sequence:
         deviation = 1.4826 * np.maximum(self.smooth(size, STEP_ROWS), usual)
         jumps = size > SUSPICIOUS * deviation
         for j in np.flatnonzero(jumps.sum(axis=0) > 1):
-            back = 0
+            back = -1
             for a, b in pairwise(np.flatnonzero(jumps[:, j])):
                 # What lies between two excursions is none.
                 if a == back or b - a > LONGEST_EXCURSION:
                     continue
                 if abs(step[a, j] + step[b, j]) < RETURNS * min(size[a, j], size[b, j]):
-                    found[a:b, j], back = True, b
+                    found[a:b, j], back = True, int(b)
         return found
 
     def without_short_gaps(self, suspects: Array) -> Array:
@@ -167,6 +169,31 @@ class Sequence:
         closed = self.apply(lambda rows: binary_closing(suspects[rows], around), suspects.shape)
         found: Array = suspects | (in_bursts & (closed > 0.0))
         return found
+
+    def repeated(self, Z: Array) -> Array:
+        """Numbers of stretches in which a column repeats a value to the letter, from 1 on; 0 elsewhere.
+
+        A stretch is longer than chance makes one: of `n` rows, of which the share ``q`` of the others
+        equals the row before, ``n q^(length - 1)`` stretches of a length are expected. The first row,
+        whose value is repeated, is not of it.
+        """
+        numbers = np.zeros(Z.shape, dtype=np.int64)
+        same = np.diff(Z, axis=0, prepend=np.nan) == 0.0
+        same[list(self.starts)] = False
+        breaks = np.zeros(len(Z), dtype=bool)
+        breaks[list(self.starts)] = True
+        for j in np.flatnonzero(same.sum(axis=0) >= SHORTEST_REPEAT):
+            runs = np.array(list(_runs(same[:, j], breaks)))
+            lengths = runs[:, 1] - runs[:, 0]
+            for least in np.unique(lengths[lengths >= SHORTEST_REPEAT]):
+                long = lengths >= least
+                others = len(Z) - lengths[long].sum()
+                share = lengths[~long].sum() / max(others, 1)
+                if len(Z) * share ** float(least) < CHANCE:
+                    for first, last in runs[long]:
+                        numbers[first:last, j] = first + 1
+                    break
+        return numbers
 
     def near(self, Z: Array, hidden: Array) -> Surroundings:
         """Predictions from the nearest cells in time that are not hidden, itself left out."""
