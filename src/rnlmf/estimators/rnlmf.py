@@ -26,6 +26,7 @@ from rnlmf.model_selection.held_out import held_out_score
 from rnlmf.opinions import Judge, Judgement, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded
+from rnlmf.opinions.pixels import PixelJudge, same_unit
 from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
@@ -46,9 +47,11 @@ from rnlmf.validation import (
     fit_context,
 )
 
-# Fewer rows say nothing of how cells are related; more columns are for the dictionary (images).
+# Fewer rows say nothing of how cells are related. More columns are pixels of one unit, as are those
+# that share both ends of a scale; of more still the dictionary alone speaks: matrices are inverted.
 FEWEST_ROWS = 30
 MOST_COLUMNS = 256
+MOST_PIXELS = 2048
 
 
 class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -91,8 +94,10 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     opinions : {"auto", "dictionary"}
         Who has a say on which cells are wrong and what they should be. "auto": if no weight of the
         noise is given, several opinions that did not see the cell (:mod:`rnlmf.opinions`): the
-        dictionary, the other columns, similar rows and neighbours in time; with more than 256 features,
-        and if a weight is given, the dictionary alone, as in the paper ("dictionary").
+        dictionary, the other columns, similar rows and neighbours in time. Pixels, which are more than
+        256 features or share black and white, are judged by the others and by similar images
+        (:mod:`rnlmf.opinions.pixels`). With more than 2,048 features, and if a weight is given: the
+        dictionary alone, as in the paper ("dictionary").
     sequence : {"auto"} or bool
         Whether rows are in the order of time. "auto" uses their order where it helps to predict cells.
     feature_scale : {"auto", "robust"} or None
@@ -215,7 +220,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     }
 
     # Models of files that were saved before there were opinions.
-    _judge: Judge | None = None
+    _judge: Judge | PixelJudge | None = None
     _columns: Columns | None = None
 
     def __init__(
@@ -312,6 +317,8 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         parameters = self.get_params(deep=False)
         judging = self._hears_opinions(X)
+        pixels = judging and (X.shape[1] > MOST_COLUMNS or same_unit(X))
+        judging = judging and not pixels
         scaled = self.feature_scale == "robust" or (self.feature_scale == "auto" and judging)
         self._columns = Columns.of(in_memory(X)) if scaled else None
         data = self._scaled(X)
@@ -339,6 +346,9 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 force_order=self.sequence is True,
                 further=(DictionaryOpinion(model, threads_of(self.n_jobs)),) if scaled else (),
             )
+        elif pixels:
+            report("judging pixels", None)
+            self._judge, judgement = PixelJudge.learn(X)
 
         width, kernel = model.units.width, model.problem.kernel
         self.components_ = self._unscaled(model.atoms * width + model.units.center).astype(X.dtype)
@@ -536,7 +546,7 @@ class RNLMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         adaptive = isinstance(self.noise_penalty, str) and self.noise_penalty == "adaptive"
         if isinstance(X, RowSource):
             return False
-        return wanted and adaptive and len(X) >= FEWEST_ROWS and X.shape[1] <= MOST_COLUMNS
+        return wanted and adaptive and len(X) >= FEWEST_ROWS and X.shape[1] <= MOST_PIXELS
 
     def _rows_in_order(self, X: Array, groups: Any, times: Any) -> Sequence | None:
         if self.sequence is False:
