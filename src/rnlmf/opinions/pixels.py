@@ -9,7 +9,7 @@ Then the whole is put to the test. Let ``g_i`` be what the pixels of row ``i`` t
 in the loss of their predictions, if the suspects of all rows are hidden, from learning as from
 predicting, instead of believed. Hiding surprises helps every row a little: what counts is what rows
 with suspects gain more than those without, ``g_i - mean(g of rows without)``. Errors mislead, and it is
-credibly positive; surprises that are right inform, and it is zero or less. If it is not, nothing is touched.
+credibly positive; surprises that are right inform, and it is zero or less. Then nothing is touched.
 """
 
 from __future__ import annotations
