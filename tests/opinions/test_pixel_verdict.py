@@ -22,7 +22,7 @@ def judged(Z, prediction):
 
 
 def test_salt_is_wrong_and_white_is_not(images):
-    prediction, right, wrong, noisy = images
+    prediction, _, wrong, noisy = images
     verdict, probability = judged(noisy, prediction)
     far = np.abs(noisy - prediction) > 0.3
     assert (probability[wrong & far] > 0.5).all()

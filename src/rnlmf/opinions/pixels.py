@@ -8,8 +8,9 @@ suspects among the residuals: else what is hidden makes others look wrong, and t
 Then the whole is put to the test. Let ``g_i`` be what the pixels of row ``i`` that nobody doubts gain,
 in the loss of their predictions, if the suspects of all rows are hidden, from learning as from
 predicting, instead of believed. Hiding surprises helps every row a little: what counts is what rows
-with suspects gain more than those without, ``g_i - mean(g of rows without)``. Errors mislead, and it is
-credibly positive; surprises that are right inform, and it is zero or less. Then nothing is touched.
+with suspects gain more than those without, ``g_i - mean(g of rows without)``, every row counted by its
+suspects. Errors mislead, and it is credibly positive; surprises that are right inform, and it is about
+zero or less. Then nothing is touched.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from rnlmf.opinions.judge import FARTHEST_TAIL, Judgement
 from rnlmf.opinions.linear import LinearOpinion
 from rnlmf.opinions.mixing import (
     NORMAL_QUANTILE,
+    OWN_CELLS,
     QUANTILE,
     ScaleModel,
     combine,
     logarithm,
     of_row,
-    shares,
     typical,
 )
 from rnlmf.opinions.pixel_verdict import PixelVerdict
@@ -46,8 +47,9 @@ DOUBT = 0.2
 LEARNED_ROWS = 3000
 # Nothing below this share of the range from black to white is seen.
 RESOLUTION = 0.01
-# Rows with suspects must gain more than others by so many standard errors.
-CREDIBLE = 3.0
+# Rows with suspects must gain more than others, by so many standard errors and by this many scales for
+# each of their pixels: the panels differ a little for other reasons, too.
+CREDIBLE, LEAST_GAIN = 3.0, 0.05
 # Columns are pixels if the least and the largest value of all are values of this share of the columns.
 SHARED = 0.5
 
@@ -83,7 +85,7 @@ class PixelPanel:
         similar = SimilarRows.learn(_filled(Z, hidden, linear, ends), hidden, order, LEARNED_ROWS)
         said, deviations = _opinions(linear, similar, Z, hidden, ends)
         free, known = ~hidden & ~missing, ~missing
-        weights = np.ones((1, Z.shape[1])) if alone else shares(Z, free, said)
+        weights = np.ones((1, Z.shape[1])) if alone else _shares(Z, free, said)
         residual = Z - np.clip(combine(weights, said), *ends)
         resolution = np.full(Z.shape[1], RESOLUTION * (ends[1] - ends[0]))
         unit = typical(residual, known, resolution)
@@ -126,6 +128,21 @@ def _opinions(
     return np.stack([by_line, np.clip(by_similar, *ends)]), [deviation, spread]
 
 
+def _shares(Z: Array, free: Array, said: Array) -> Array:
+    """Shares (2, m) of two opinions that predict a pixel best, by least squares; they add to 1.
+
+    By absolute errors, and free to add to less, predictions would be black where a pixel mostly is.
+    """
+    difference = np.where(free, said[0] - said[1], 0.0)
+    along = np.sum(difference * np.where(free, Z - said[1], 0.0), axis=0)
+    size = np.sum(difference**2, axis=0)
+    own = OWN_CELLS / len(Z)
+    of_all = along.sum() / max(size.sum(), 1e-12)
+    first = (along + own * size.mean() * of_all) / np.maximum(size + own * size.mean(), 1e-12)
+    first = np.clip(first, 0.0, 1.0)
+    return np.stack([first, 1.0 - first])
+
+
 def _features(residual: Array, free: Array, unit: Array, said: Array, deviations: list[Array]) -> Array:
     sizes = [*deviations, np.abs(said[0] - said[1])] if len(said) > 1 else deviations
     return np.stack([of_row(residual, free, unit), *(logarithm(size, unit) for size in sizes)])
@@ -143,8 +160,6 @@ class PixelJudge:
         Similar rows alone; all opinions, learned from the cells as they are; and without suspects.
     suspicion, verdict : PixelVerdict
         What is wrong by the first panel, and by the last.
-    usual : float
-        What rows without suspects gain if those of others are hidden.
     credible : bool
         Whether the suspects are errors; otherwise only absurd values are touched.
     tail : float
@@ -159,7 +174,6 @@ class PixelJudge:
     doubting: PixelPanel
     suspicion: PixelVerdict
     verdict: PixelVerdict
-    usual: float
     credible: bool
     tail: float = 1.0
     left_alone: dict[int, str] = field(default_factory=dict)
@@ -188,13 +202,15 @@ class PixelJudge:
             hidden |= probability > DOUBT
         suspects = probability > 0.5
 
-        judge = cls(unit, first, believing, doubting, suspicion, verdict, 0.0, True)
+        judge = cls(unit, first, believing, doubting, suspicion, verdict, True)
         gain, with_suspects = judge._gain(part, suspects, missing), suspects.any(axis=1)
         usual = float(gain[~with_suspects].mean()) if not with_suspects.all() else 0.0
-        more = gain[with_suspects] - usual
-        error = float(more.std()) / np.sqrt(max(len(more), 1))
-        credible = len(more) > 1 and float(more.mean()) > CREDIBLE * error
-        judge = replace(judge, usual=usual, credible=credible)
+        counts = suspects.sum(axis=1)
+        more = counts * (gain - usual)
+        credible = float(more.sum()) > max(
+            LEAST_GAIN * float(counts.sum()), CREDIBLE * float(np.linalg.norm(more))
+        )
+        judge = replace(judge, credible=credible)
         if not credible:
             judge = replace(judge, left_alone=_reasons(suspects))
         judgement = judge.judge(X)
