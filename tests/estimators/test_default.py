@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 
 from rnlmf import RNLMF, RNLMFDenoiser, RNLMFOutlierDetector, load, save
-from rnlmf.datasets import corrupt_entries
+from rnlmf.datasets import corrupt_entries, salt_and_pepper
 from rnlmf.metrics import relative_rmse
 
 UNITS = 10.0 ** np.arange(-6, 6)
@@ -33,7 +34,7 @@ def fitted(curved):
 
 def test_several_opinions_are_heard_unless_there_are_few_rows_many_columns_or_a_weight(curved, rng):
     _, noisy = curved
-    wide = rng.normal(size=(40, 257))
+    wide = rng.normal(size=(40, 2049))
     for X, options, heard in (
         (noisy[:60], {}, True),
         (noisy[:29], {}, False),
@@ -46,6 +47,23 @@ def test_several_opinions_are_heard_unless_there_are_few_rows_many_columns_or_a_
         assert (model.feature_scale_ is not None) == heard
         assert model.n_components_ == 3
         assert model.left_alone_ == {} or heard
+
+
+def test_images_are_judged_as_such_saved_and_loaded(tmp_path):
+    truth = load_digits().data[:600] / 16.0
+    noisy = salt_and_pepper(truth, random_state=0).astype(np.float32)
+    model = RNLMF(**QUICK)
+    clean = model.fit_denoise(noisy)
+    # Distances between images need no units of their own.
+    assert model.feature_scale_ is None
+    assert clean.dtype == np.float32
+    assert relative_rmse(truth, clean) < 0.6 * relative_rmse(truth, noisy)
+    assert np.mean(clean[noisy == truth] == noisy[noisy == truth]) > 0.97
+    assert 0.0 < model.estimate_error(noisy) < 1.0
+    save(model, tmp_path / "images.safetensors")
+    again = load(tmp_path / "images.safetensors")
+    np.testing.assert_array_equal(again.denoise(noisy[:50]), clean[:50])
+    np.testing.assert_array_equal(RNLMF(**QUICK).fit_denoise(truth), truth)
 
 
 @pytest.mark.parametrize("data", ["table", "sequence"])

@@ -18,6 +18,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from rnlmf.opinions.judge import Judge
 from rnlmf.typing import Array
 from rnlmf.validation import validate_parameters
 
@@ -112,7 +113,8 @@ def check_model(model: Any) -> None:
     if isinstance(model, BaseEstimator) and hasattr(model, "_parameter_constraints"):
         validate_parameters(model)
     judge = getattr(model, "_judge", None)
-    for verdict in () if judge is None else (judge.verdict, judge.alone):
+    # Pixels have one verdict for all columns.
+    for verdict in (judge.verdict, judge.alone) if isinstance(judge, Judge) else ():
         if len(verdict.columns) != model.n_features_in_:
             raise ValueError("its verdicts are not those of its columns.")
     rows = np.repeat(TRIAL_VALUES, model.n_features_in_).reshape(len(TRIAL_VALUES), -1)

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from rnlmf.conventions import like, report_fit
 from rnlmf.engine import StopReason
-from rnlmf.engine.source import RowSource
+from rnlmf.estimators.judging import who_judges
 from rnlmf.estimators.large import in_memory
 from rnlmf.estimators.tensors import takes_tensors
 from rnlmf.estimators.treatment import SampleTreatment
@@ -22,6 +22,7 @@ from rnlmf.kernels import KERNELS, Kernel
 from rnlmf.opinions import Judge, Judgement
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.dictionary import DictionaryOpinion
+from rnlmf.opinions.pixels import PixelJudge
 from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
@@ -41,10 +42,6 @@ from rnlmf.validation import (
     StrOptions,
     fit_context,
 )
-
-# Fewer rows say nothing of how cells are related; more columns are for the dictionary (images).
-FEWEST_ROWS = 30
-MOST_COLUMNS = 256
 
 
 class RNLMF(SampleTreatment):
@@ -87,8 +84,10 @@ class RNLMF(SampleTreatment):
     opinions : {"auto", "dictionary"}
         Who has a say on which cells are wrong and what they should be. "auto": if no weight of the
         noise is given, several opinions that did not see the cell (:mod:`rnlmf.opinions`): the
-        dictionary, the other columns, similar rows and neighbours in time; with more than 256 features,
-        and if a weight is given, the dictionary alone, as in the paper ("dictionary").
+        dictionary, the other columns, similar rows and neighbours in time. Pixels, which are more than
+        256 features or share black and white, are judged by the others and by similar images
+        (:mod:`rnlmf.opinions.pixels`). With more than 2,048 features, and if a weight is given: the
+        dictionary alone, as in the paper ("dictionary").
     sequence : {"auto"} or bool
         Whether rows are in the order of time. "auto" uses their order where it helps to predict cells.
     feature_scale : {"auto", "robust"} or None
@@ -311,7 +310,7 @@ class RNLMF(SampleTreatment):
     ) -> Judgement | None:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         parameters = self.get_params(deep=False)
-        judging = self._hears_opinions(X)
+        judging, pixels = who_judges(parameters, X)
         scaled = self.feature_scale == "robust" or (self.feature_scale == "auto" and judging)
         self._columns = Columns.of(in_memory(X)) if scaled else None
         data = self._scaled(X)
@@ -343,6 +342,9 @@ class RNLMF(SampleTreatment):
                 force_order=self.sequence is True,
                 further=() if opinion is None else (opinion,),
             )
+        elif pixels:
+            report("judging pixels", None)
+            self._judge, judgement = PixelJudge.learn(X)
 
         width, kernel = model.units.width, model.problem.kernel
         self.components_ = self._unscaled(model.atoms * width + model.units.center).astype(X.dtype)
@@ -383,13 +385,6 @@ class RNLMF(SampleTreatment):
 
     def _settings(self) -> LearnerSettings:
         return LearnerSettings.of(self.get_params(deep=False))
-
-    def _hears_opinions(self, X: Array) -> bool:
-        wanted = self.opinions == "auto" and self.noise_weight == "auto"
-        adaptive = isinstance(self.noise_penalty, str) and self.noise_penalty == "adaptive"
-        if isinstance(X, RowSource):
-            return False
-        return wanted and adaptive and len(X) >= FEWEST_ROWS and X.shape[1] <= MOST_COLUMNS
 
     def _judged(self, X: Array, groups: Any = None, times: Any = None) -> Judgement:
         assert self._judge is not None

@@ -22,6 +22,7 @@ from rnlmf.model_selection.held_out import held_out_score
 from rnlmf.opinions import Judge, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.dictionary import FARTHEST, bounded
+from rnlmf.opinions.pixels import PixelJudge
 from rnlmf.typing import Array
 
 
@@ -34,7 +35,7 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     _model: FittedModel
     # Models of files that were saved before there were opinions.
-    _judge: Judge | None = None
+    _judge: Judge | PixelJudge | None = None
     _columns: Columns | None = None
 
     @takes_tensors

@@ -30,6 +30,9 @@ TURNS = 2
 REMEMBERED = 100_000
 # Rows in the running median that follows quiet and busy stretches.
 STRETCH = 41
+# A further opinion is not heard on a cell where both the line and the similar rows exclude it, each by
+# so many of its own deviations: an encoding may have ended on the wrong branch of a curve.
+EXCLUDED = 6.0
 # A row in which more than this share of the cells is wrong has nothing to go by but other rows.
 BAD_ROW = 0.5
 
@@ -153,7 +156,10 @@ def _by_fellows(
     predictions = [by_line, by_similar]
     for opinion in further:
         said = opinion(Z, hidden)
-        predictions.append(np.where(np.isnan(said), by_line, said))
+        excluded = (np.abs(said - by_line) > EXCLUDED * deviation) & (
+            np.abs(said - by_similar) > EXCLUDED * spread
+        )
+        predictions.append(np.where(np.isnan(said) | excluded, by_line, said))
     return np.stack(predictions), deviation, spread
 
 

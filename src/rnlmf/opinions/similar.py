@@ -36,9 +36,11 @@ class SimilarRows:
     groups: Array
 
     @classmethod
-    def learn(cls, filled: Array, hidden: Array, order: Array) -> SimilarRows:
-        """Some of the rows, spread evenly over an `order` of them."""
-        chosen = order[:: -(-len(filled) // REFERENCE_ROWS)]
+    def learn(
+        cls, filled: Array, hidden: Array, order: Array, most: int = REFERENCE_ROWS
+    ) -> SimilarRows:
+        """Some of the rows, at `most` so many, spread evenly over an `order` of them."""
+        chosen = order[:: -(-len(filled) // most)]
         return cls(filled[chosen], hidden[chosen], column_groups(filled.shape[1]))
 
     def predict(self, filled: Array, hidden: Array) -> tuple[Array, Array]:

@@ -55,7 +55,8 @@ class Witness:
     scale: Array
 
 
-def _density(relative: Array, freedom: float) -> Array:
+def student_density(relative: Array, freedom: float) -> Array:
+    """Of Student's distribution."""
     constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(freedom * np.pi)
     density: Array = np.exp(constant - (freedom + 1) / 2 * np.log1p(relative * relative / freedom))
     return density
@@ -67,7 +68,7 @@ def _right(z: Array, p: Array, s: Array, freedom: float) -> Array:
     told = np.isfinite(s)
     scale = np.where(told, s, 1.0) / stretch
     with np.errstate(over="ignore"):
-        return np.where(told, _density((z - p) / scale, freedom) / scale, 0.0) + 1e-300
+        return np.where(told, student_density((z - p) / scale, freedom) / scale, 0.0) + 1e-300
 
 
 def _wrong(z: Array, p: Array, s: Array, size: float) -> Array:

@@ -1,0 +1,122 @@
+"""The probability that a pixel is wrong.
+
+Values lie between two ends, where they pile up: black and white. A right value is Student's about its
+prediction ``p`` with scale ``s``, cut off at the ends, so that an end has the whole tail beyond it as
+its probability. A wrong value has a distribution ``h`` of its own over the ends and the bins between
+them, wherever it is: salt is white, a block is black. The share ``pi_i`` of wrong pixels is each row's
+own, drawn to that of all rows by a few pixels. With ``F`` the probability of the value's bin if right,
+
+    P(wrong) = pi_i h / (pi_i h + (1 - pi_i) F),
+
+``nu``, ``h`` and ``pi`` by expectation-maximisation, as in :mod:`~rnlmf.opinions.verdict`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr
+from scipy.stats import t as student
+
+from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
+from rnlmf.opinions.verdict import student_density
+from rnlmf.typing import Array
+
+FREEDOMS = (10.0, 4.0, 2.0, 1.0)
+STEPS = 15
+# Bins between the ends; their number is of no importance.
+BINS = 16
+# An error is gross: what is off by less than this share of the range is not worth a correction.
+LEAST_ERROR = 0.1
+# A row's own share of wrong pixels counts from so many pixels on. No row has more wrong than right.
+OWN_PIXELS, MOST_WRONG = 10.0, 0.5
+FIRST_SHARE = 0.05
+# Every value is possible as an error, in this share of them.
+ANYWHERE = 0.01
+
+
+@dataclass(frozen=True)
+class PixelVerdict:
+    """Degrees of freedom, shares of errors that lie in every bin, and of wrong pixels in all rows."""
+
+    freedom: float
+    values: Array
+    share: float
+    low: float
+    high: float
+
+    @classmethod
+    def learn(
+        cls, Z: Array, missing: Array, prediction: Array, scale: Array, ends: tuple[float, float]
+    ) -> PixelVerdict:
+        """Of greatest likelihood for cells that are not missing."""
+        uniform = np.full(BINS + 2, 1.0 / (BINS + 2))
+        best, likelihood = cls(FREEDOMS[0], uniform, FIRST_SHARE, *ends), -np.inf
+        for freedom in FREEDOMS:
+            verdict = cls(freedom, uniform, FIRST_SHARE, *ends)
+            right = verdict._right(Z, prediction, scale)
+            gross = verdict._gross(Z, missing, prediction)
+            rows, bins, F = np.nonzero(gross)[0], verdict._bins(Z)[gross], right[gross]
+            share, values = np.full(len(Z), FIRST_SHARE), uniform
+            for _ in range(STEPS):
+                P = _posterior(share[rows], values[bins], F)
+                total, mean = float(P.sum()), float(P.sum()) / Z.size
+                share = _shares(rows, P, mean, Z.shape)
+                counts = np.bincount(bins, P, minlength=len(values)) + 1e-9
+                values = (1.0 - ANYWHERE) * counts / counts.sum() + ANYWHERE * uniform
+            value = float(np.log(share[rows] * values[bins] + (1.0 - share[rows]) * F).sum())
+            value += float(np.log(right * (1.0 - share)[:, None])[~missing & ~gross].sum())
+            if value > likelihood:
+                best, likelihood = cls(freedom, values, total / Z.size, *ends), value
+        return best
+
+    def probability(self, Z: Array, missing: Array, prediction: Array, scale: Array) -> Array:
+        """That cells are wrong; zero where they are missing or not far from their prediction."""
+        gross = self._gross(Z, missing, prediction)
+        rows, values = np.nonzero(gross)[0], self.values[self._bins(Z)[gross]]
+        right, share = self._right(Z, prediction, scale)[gross], np.full(len(Z), FIRST_SHARE)
+        for _ in range(STEPS):
+            P = _posterior(share[rows], values, right)
+            share = _shares(rows, P, self.share, Z.shape)
+        probability = np.zeros(Z.shape)
+        probability[gross] = P
+        return probability
+
+    def _gross(self, Z: Array, missing: Array, prediction: Array) -> Array:
+        far: Array = ~missing & (np.abs(Z - prediction) > LEAST_ERROR * (self.high - self.low))
+        return far
+
+    def _bins(self, Z: Array) -> Array:
+        """0 and the last are the ends."""
+        place = (np.nan_to_num(Z) - self.low) / max(self.high - self.low, 1e-12) * BINS
+        inside = 1 + np.clip(place, 0, BINS - 1).astype(int)
+        low, high = self._at_ends(Z)
+        bins: Array = np.where(low, 0, np.where(high, BINS + 1, inside))
+        return bins
+
+    def _at_ends(self, Z: Array) -> tuple[Array, Array]:
+        return np.less_equal(Z, self.low), np.greater_equal(Z, self.high)
+
+    def _right(self, Z: Array, prediction: Array, scale: Array) -> Array:
+        """Probability of the bin of every value, if it is right."""
+        stretch = float(student.ppf((1.0 + QUANTILE) / 2.0, self.freedom)) / NORMAL_QUANTILE
+        relative = (Z - prediction) / scale * stretch
+        width = (self.high - self.low) / BINS
+        right = student_density(relative, self.freedom) * (width * stretch / scale)
+        low, high = self._at_ends(Z)
+        right[low] = stdtr(self.freedom, relative[low])
+        right[high] = stdtr(self.freedom, -relative[high])
+        return np.maximum(right, 1e-300)
+
+
+def _posterior(share: Array, wrong: Array, right: Array) -> Array:
+    odds = share * wrong
+    posterior: Array = odds / (odds + (1.0 - share) * right)
+    return posterior
+
+
+def _shares(rows: Array, P: Array, mean: float, shape: tuple[int, ...]) -> Array:
+    """Every row's share of wrong pixels."""
+    own = np.bincount(rows, P, minlength=shape[0])
+    return np.clip((own + OWN_PIXELS * mean) / (shape[1] + OWN_PIXELS), 1e-6, MOST_WRONG)

@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+
+from rnlmf.opinions.pixel_verdict import LEAST_ERROR, PixelVerdict
+
+ENDS = (0.0, 1.0)
+
+
+@pytest.fixture
+def images(rng):
+    """Predictions, right values about them cut off at black and white, and salt in a third of rows."""
+    prediction = rng.uniform(0.0, 1.0, (200, 50))
+    right = np.clip(prediction + 0.05 * rng.normal(size=prediction.shape), *ENDS)
+    wrong = (rng.random(right.shape) < 0.2) & (np.arange(200) % 3 == 0)[:, None]
+    return prediction, right, wrong, np.where(wrong, 1.0, right)
+
+
+def judged(Z, prediction):
+    missing, scale = np.zeros(Z.shape, dtype=bool), np.full(Z.shape, 0.05)
+    verdict = PixelVerdict.learn(Z, missing, prediction, scale, ENDS)
+    return verdict, verdict.probability(Z, missing, prediction, scale)
+
+
+def test_salt_is_wrong_and_white_is_not(images):
+    prediction, _, wrong, noisy = images
+    verdict, probability = judged(noisy, prediction)
+    far = np.abs(noisy - prediction) > 0.3
+    assert (probability[wrong & far] > 0.5).all()
+    assert np.mean(probability[~wrong] > 0.5) < 1e-3
+    # Errors are white, and it is known that they are.
+    assert verdict.values[-1] > 0.9
+
+
+def test_right_images_have_hardly_any_wrong_pixel(images):
+    prediction, right, _, _ = images
+    verdict, probability = judged(right, prediction)
+    assert np.mean(probability > 0.5) < 1e-3
+    assert verdict.share < 0.01
+
+
+def test_what_is_near_its_prediction_is_right(images):
+    prediction, _, _, noisy = images
+    _, probability = judged(noisy, prediction)
+    assert not probability[np.abs(noisy - prediction) < LEAST_ERROR].any()

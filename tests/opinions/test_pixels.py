@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from rnlmf.datasets import occlude, salt_and_pepper
+from rnlmf.metrics import relative_rmse
+from rnlmf.opinions.pixels import PixelJudge, same_unit
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits().data[:700] / 16.0
+
+
+@pytest.fixture(scope="module")
+def salted(digits):
+    noisy = salt_and_pepper(digits, random_state=0)
+    return noisy, *PixelJudge.learn(noisy)
+
+
+def test_clean_images_come_back_to_the_bit(digits):
+    judge, judgement = PixelJudge.learn(digits)
+    assert np.array_equal(judgement.repaired(digits), digits)
+    assert judge.left_alone
+    assert np.isnan(judgement.error_left(digits))
+
+
+def test_salt_and_pepper_goes_and_the_rest_stays(digits, salted):
+    noisy, _, judgement = salted
+    repaired = judgement.repaired(noisy)
+    assert relative_rmse(digits, repaired) < 0.6 * relative_rmse(digits, noisy)
+    assert np.array_equal(repaired[~judgement.wrong], noisy[~judgement.wrong])
+    assert np.mean(judgement.wrong[noisy == digits]) < 0.03
+
+
+def test_a_block_is_found_though_its_pixels_vouch_for_each_other(digits):
+    noisy = occlude(digits, (8, 8), random_state=0)
+    _, judgement = PixelJudge.learn(noisy)
+    assert relative_rmse(digits, judgement.repaired(noisy)) < 0.9 * relative_rmse(digits, noisy)
+
+
+@pytest.mark.parametrize("value", [1e5, -9999.0, 1e30])
+def test_a_wild_value_blinds_nobody(digits, salted, value):
+    noisy, _, before = salted
+    spoiled = noisy.copy()
+    spoiled[3, 27] = value
+    _, judgement = PixelJudge.learn(spoiled)
+    assert judgement.wrong[3, 27]
+    assert 0.0 <= judgement.repaired(spoiled)[3, 27] <= 1.0
+    assert np.mean(judgement.wrong != before.wrong) < 0.005
+
+
+def test_rows_are_judged_one_by_one(salted):
+    noisy, judge, judgement = salted
+    some = judge.judge(noisy[:20])
+    assert np.array_equal(some.wrong, judgement.wrong[:20])
+    assert some.prediction == pytest.approx(judgement.prediction[:20])
+
+
+def test_gaps_are_filled(digits, salted):
+    noisy, judge, _ = salted
+    gappy = noisy[:20].copy()
+    gappy[:, 20] = np.nan
+    judgement = judge.judge(gappy)
+    filled = judgement.repaired(gappy)
+    assert np.isfinite(filled).all()
+    assert np.abs(filled[:, 20] - digits[:20, 20]).mean() < digits[:, 20].std()
+
+
+def test_pixels_share_both_ends_of_a_scale(digits, rng):
+    assert same_unit(digits)
+    wild = digits.copy()
+    wild[5, 5] = 1e30
+    assert same_unit(wild)
+    assert not same_unit(rng.normal(size=(200, 10)))
+    # A limit that all columns share is one end only.
+    assert not same_unit(np.minimum(rng.exponential(size=(200, 10)), 2.0) + 0.0)
