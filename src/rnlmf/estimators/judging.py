@@ -15,7 +15,7 @@ MOST_PIXELS = 2048
 
 
 class Judging(NamedTuple):
-    """Whether cells are judged by several opinions, or pixels by theirs; else the dictionary decides."""
+    """Whether several opinions judge cells, or pixels; else the dictionary decides."""
 
     cells: bool
     pixels: bool

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaln
-from scipy.stats import norm
 from scipy.stats import t as student
 
 from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
@@ -34,9 +33,8 @@ STEPS = 6
 LEAST_ERROR, LARGEST_ERROR = 1.0, 50.0
 MOST_WRONG = 0.4
 # Nor is there an error that can be told from a surprise unless errors are this many times as large as
-# what predictions usually are off: a broad and a narrow normal are also a heavy tail. Where predictions
-# have one, usually means as many times as its quantile is the normal distribution's.
-GROSS, TAIL = 4.0, 0.975
+# what predictions usually are off: a broad and a narrow normal are also a heavy tail.
+GROSS = 4.0
 FEWEST_CELLS = 20
 # What the second component must gain, in logarithms of the number of cells: its two parameters, twice;
 # and in company, where more columns than this share have wrong cells.
@@ -121,8 +119,7 @@ class ColumnVerdict:
             value = float(np.log(share * _wrong(z, p[0], s[0], size) + (1 - share) * (mixed @ f)).sum())
             if value > likelihood:
                 best, likelihood = cls(freedom, mixed, share, size), value
-        usual = float(np.median(s[0])) * float(student.ppf(TAIL, best.freedom) / norm.ppf(TAIL))
-        told_apart = best.size > GROSS * usual
+        told_apart = best.size > GROSS * float(np.median(s[0]))
         return best, (likelihood - alone) / float(np.log(len(z))) if told_apart else -np.inf
 
     def probability(self, z: Array, p: Array, s: Array) -> Array:
