@@ -38,13 +38,15 @@ BAD_ROW = 0.5
 
 
 def mostly_hidden(hidden: Array) -> Array:
-    """Rows of which more is hidden than not.
+    """Bad rows of a sequence: more is hidden of them than not.
 
     Only their neighbours in time know what they should be: what happens to look right in a bad row
-    would make it seem to be merely hard to predict.
+    would make it seem to be merely hard to predict. Bad rows come one by one; where most of them have
+    such a row before or after them, it is a movement in all columns, and none is bad.
     """
     rows: Array = hidden.mean(axis=1) > BAD_ROW
-    return rows
+    beside = np.r_[False, rows[:-1]] | np.r_[rows[1:], False]
+    return rows & (2 * np.sum(rows & beside) < np.sum(rows))
 
 
 @dataclass(frozen=True)
