@@ -33,8 +33,9 @@ STEPS = 6
 LEAST_ERROR, LARGEST_ERROR = 1.0, 50.0
 MOST_WRONG = 0.4
 # Nor is there an error that can be told from a surprise unless errors are this many times as large as
-# what predictions usually are off: a broad and a narrow normal are also a heavy tail.
-GROSS = 4.0
+# what predictions usually are off: a broad and a narrow normal are also a heavy tail. Where these have
+# no scale at all (``nu`` is 1), an error must be far out in the column itself: three deviations.
+GROSS, FAR_OUT = 4.0, 3.0
 FEWEST_CELLS = 20
 # What the second component must gain, in logarithms of the number of cells: its two parameters, twice;
 # and in company, where more columns than this share have wrong cells.
@@ -120,6 +121,9 @@ class ColumnVerdict:
             if value > likelihood:
                 best, likelihood = cls(freedom, mixed, share, size), value
         told_apart = best.size > GROSS * float(np.median(s[0]))
+        if best.freedom == min(FREEDOMS):
+            right = z[best.probability(z, p, s) < 0.5]
+            told_apart &= len(right) > 0 and best.size > FAR_OUT * float(np.std(right))
         return best, (likelihood - alone) / float(np.log(len(z))) if told_apart else -np.inf
 
     def probability(self, z: Array, p: Array, s: Array) -> Array:
@@ -147,8 +151,7 @@ class Verdict:
             ColumnVerdict.learn(Z[rows, j], p[:, rows, j], s[:, rows, j])
             for j, rows in enumerate(judged.T)
         ]
-        gains = np.array([gain for _, gain in found])
-        if np.mean(gains > price) > COMPANY:
+        if np.mean([gain > price for _, gain in found]) > COMPANY:
             price = min(price, PRICE_IN_COMPANY)
         return cls(tuple(v if gain > price else ColumnVerdict() for v, gain in found))
 
