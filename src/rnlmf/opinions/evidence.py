@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rnlmf.opinions.panel import mostly_hidden
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import Witness
 from rnlmf.typing import Array
@@ -90,6 +91,9 @@ def _one_in_a_row(cells: Array, sequence: Sequence | None, rng: np.random.Random
     rows = np.flatnonzero(cells.any(axis=1))
     chosen[rows, keys[rows].argmax(axis=1)] = True
     if sequence is not None:
+        # In a bad row there is nobody to mislead but the neighbours in time, each column its own.
+        bad = mostly_hidden(cells)
+        chosen[bad] = cells[bad]
         for j in range(cells.shape[1]):
             last = -APART
             for i in np.flatnonzero(chosen[:, j]):

@@ -52,7 +52,9 @@ def first_suspicion(columns: Columns, X: Array, Z: Array, sequence: Sequence | N
         suspects = sequence.suspicious(bounded, columns.resolution)
         hidden |= sequence.without_short_gaps(suspects) & ~columns.recurring(X, Z)
         hidden |= sequence.repeated(Z) > 0
-        hidden |= mostly_hidden(hidden)[:, None]
+        # Running medians suspect much where a curve bends; jumps there and back are seldom right.
+        jumps = sequence.excursions(bounded, columns.resolution)
+        hidden |= (mostly_hidden(hidden) | mostly_hidden(jumps))[:, None]
     return hidden
 
 
