@@ -44,8 +44,8 @@ class Case:
         return 100 * relative_rmse((self.truth - center) / unit, (data - center) / unit)
 
     def cleaned(self) -> tuple[Any, Array]:
-        """By a model that is told of images alone: their pixels are for the dictionary."""
-        model = RNLMF(opinions="dictionary" if self.images else "auto", random_state=0)
+        """By a model that is told nothing."""
+        model = RNLMF(random_state=0)
         return model, model.fit_denoise(self.noisy)
 
 
@@ -123,8 +123,7 @@ def main(folder: Path) -> None:
         need(library, "demo", "The demo")
     folder.mkdir(parents=True, exist_ok=True)
     print("Relative error (%) against the truth, which only this table has seen.")
-    print("RNLMF: it chooses from the noisy data, with no parameter given; of the digits it is told")
-    print('that pixels are for the dictionary (opinions="dictionary"): black and white recur in them.')
+    print("RNLMF: it chooses from the noisy data, with no parameter given.")
     print("PCA: at the rank that is best against the truth.\n")
     print(f"{'data':28}{'noisy':>8}{'PCA':>16}{'RNLMF':>9}{'seconds':>10}")
     examples, pages = {}, {}

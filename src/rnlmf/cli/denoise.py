@@ -96,18 +96,13 @@ def _fitted(
         scale=fitting.scales(dataset),
         sequence=overview.sequence,
         fast=fitting.fast,
-        settings={**_usual(dataset), **chosen},
+        settings=chosen,
         random_state=fitting.seed,
         n_jobs=fitting.jobs,
         verbose=not terminal.quiet,
         named=dataset.named,
     )
     return _cleaned(overview, lambda values: repair_table(values, dataset.names, options), writing)
-
-
-def _usual(dataset: Dataset) -> dict[str, Any]:
-    """What the kind of data asks for: no pixel of an image is wrong by itself, however small it is."""
-    return {} if dataset.image_shape is None else {"opinions": "dictionary"}
 
 
 def apply_model(

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from rnlmf.engine.source import Rows, RowSource
-from rnlmf.opinions.pixels import same_unit
+from rnlmf.fitting.defaults import Tuning
+from rnlmf.fitting.learner import Learner
+from rnlmf.opinions import Judge, Judgement, Sequence
+from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.dictionary import DictionaryOpinion
+from rnlmf.opinions.pixels import PixelJudge, same_unit
+from rnlmf.typing import Array
 
 # Fewer rows say nothing of how cells are related. More columns are pixels of one unit, as are those
 # that share both ends of a scale; of more still the dictionary alone speaks: matrices are inverted.
@@ -34,3 +40,36 @@ def who_judges(parameters: dict[str, Any], X: Rows) -> Judging:
         return Judging(cells=False, pixels=False)
     pixels = X.shape[1] > MOST_COLUMNS or same_unit(X)
     return Judging(cells=not pixels, pixels=pixels)
+
+
+def learn_judge(
+    judging: Judging,
+    X: Array,
+    scaled: Array,
+    columns: Columns | None,
+    learner: Learner,
+    tuning: Tuning,
+    seed: int,
+    *,
+    sequence: Sequence | None,
+    force_order: bool,
+    false_repairs: float,
+) -> tuple[Judge | PixelJudge | None, Judgement | None]:
+    """The judge of the cells of `X`, and what it says of them; nobody where the dictionary decides.
+
+    The dictionary has a say on cells where columns are `scaled`, with the tuning of the fit.
+    """
+    if judging.pixels:
+        return PixelJudge.learn(X, false_repairs=false_repairs)
+    if not judging.cells:
+        return None, None
+    opinion = None
+    if columns is not None:
+        opinion = DictionaryOpinion.learn(columns.scaled(X), scaled, learner, tuning, seed)
+    return Judge.learn(
+        X,
+        sequence,
+        force_order=force_order,
+        further=() if opinion is None else (opinion,),
+        false_repairs=false_repairs,
+    )

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from rnlmf.conventions import like, report_fit
 from rnlmf.engine import StopReason
-from rnlmf.estimators.judging import who_judges
+from rnlmf.estimators.judging import learn_judge, who_judges
 from rnlmf.estimators.large import in_memory
 from rnlmf.estimators.tensors import takes_tensors
 from rnlmf.estimators.treatment import SampleTreatment
@@ -19,10 +19,9 @@ from rnlmf.fitting.checkpoint import Checkpoint
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.settings import SOLVERS, LearnerSettings, SolverOptions
 from rnlmf.kernels import KERNELS, Kernel
-from rnlmf.opinions import Judge, Judgement
+from rnlmf.opinions import Judgement
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.dictionary import DictionaryOpinion
-from rnlmf.opinions.pixels import PixelJudge
+from rnlmf.opinions.verdict import FALSE_REPAIRS
 from rnlmf.penalties import (
     CODE_PENALTIES,
     DICTIONARY_PENALTIES,
@@ -90,6 +89,8 @@ class RNLMF(SampleTreatment):
         dictionary alone, as in the paper ("dictionary").
     sequence : {"auto"} or bool
         Whether rows are in the order of time. "auto" uses their order where it helps to predict cells.
+    false_repairs : float
+        Share of entries that may be repaired though right, as far as several opinions can tell.
     feature_scale : {"auto", "robust"} or None
         Whether every feature is divided by its robust spread before distances are taken. "auto" does
         where several opinions are heard; distances between images need none.
@@ -137,6 +138,10 @@ class RNLMF(SampleTreatment):
         What every feature is divided by; None where they are taken as they are.
     sequence_ : bool
         Whether the order of rows is used.
+    bad_rows_ : array of int
+        Training samples most of which is wrong: repaired by neighbours in time, or left as they are.
+    stuck_ : array of bool of shape (n_samples, n_features) or None
+        Where a feature repeats a value that others contradict; None without several opinions.
     left_alone_ : dict
         Features with suspicious entries that are left as they are, by their number, and why.
     selection_ : list of dict
@@ -195,6 +200,7 @@ class RNLMF(SampleTreatment):
         "noise_weight": [NOT_NEGATIVE, StrOptions({"auto", "scale"})],
         "opinions": [StrOptions({"auto", "dictionary"})],
         "sequence": ["boolean", AUTO],
+        "false_repairs": [Interval(Real, 0, 1, closed="both")],
         "feature_scale": [StrOptions({"auto", "robust"}), None],
         "neighbors": [Interval(Real, 0, 1, closed="both"), AUTO],
         "dictionary_penalty": [StrOptions(DICTIONARY_PENALTIES.keys()), FeaturePenalty, None],
@@ -221,6 +227,7 @@ class RNLMF(SampleTreatment):
         noise_weight="auto",
         opinions="auto",
         sequence="auto",
+        false_repairs=FALSE_REPAIRS,
         feature_scale="auto",
         neighbors="auto",
         dictionary_penalty=None,
@@ -243,6 +250,7 @@ class RNLMF(SampleTreatment):
         self.noise_weight = noise_weight
         self.opinions = opinions
         self.sequence = sequence
+        self.false_repairs = false_repairs
         self.feature_scale = feature_scale
         self.neighbors = neighbors
         self.dictionary_penalty = dictionary_penalty
@@ -310,11 +318,11 @@ class RNLMF(SampleTreatment):
     ) -> Judgement | None:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         parameters = self.get_params(deep=False)
-        judging, pixels = who_judges(parameters, X)
-        scaled = self.feature_scale == "robust" or (self.feature_scale == "auto" and judging)
+        judging = who_judges(parameters, X)
+        scaled = self.feature_scale == "robust" or (self.feature_scale == "auto" and judging.cells)
         self._columns = Columns.of(in_memory(X)) if scaled else None
         data = self._scaled(X)
-        if judging:
+        if judging.cells:
             parameters["neighbors"] = 0.0
             if self._columns is not None:
                 # What is beyond any plausible range has nothing to say.
@@ -329,22 +337,20 @@ class RNLMF(SampleTreatment):
         )
         neighbours = learner.neighbours(data, model, result, seed)
         self._model = model = replace(model, neighbours=neighbours)
-        self._judge, judgement = None, None
-        if judging:
+        if any(judging):
             report("judging cells", None)
-            opinion = None
-            if self._columns is not None:
-                Z = self._columns.scaled(X)
-                opinion = DictionaryOpinion.learn(Z, data, learner, choice.tuning, seed)
-            self._judge, judgement = Judge.learn(
-                X,
-                self._rows_in_order(X, groups, times),
-                force_order=self.sequence is True,
-                further=() if opinion is None else (opinion,),
-            )
-        elif pixels:
-            report("judging pixels", None)
-            self._judge, judgement = PixelJudge.learn(X)
+        self._judge, judgement = learn_judge(
+            judging,
+            X,
+            data,
+            self._columns,
+            learner,
+            choice.tuning,
+            seed,
+            sequence=self._rows_in_order(X, groups, times) if judging.cells else None,
+            force_order=self.sequence is True,
+            false_repairs=self.false_repairs,
+        )
 
         width, kernel = model.units.width, model.problem.kernel
         self.components_ = self._unscaled(model.atoms * width + model.units.center).astype(X.dtype)
@@ -357,6 +363,8 @@ class RNLMF(SampleTreatment):
         self.noise_weight_ = model.problem.noise_weight / width**model.problem.noise_penalty.degree
         self.selection_, self.selection_confidence_ = choice.table, choice.confidence
         self.sequence_ = self._judge is not None and self._judge.ordered
+        self.bad_rows_ = np.flatnonzero(() if judgement is None else judgement.bad_rows)
+        self.stuck_ = None if judgement is None else judgement.stuck
         self.left_alone_ = {} if self._judge is None else self._judge.left_alone
         if result.reason is StopReason.INTERRUPTED:
             # What there is can be used; what would have come next is not run.

@@ -26,7 +26,7 @@ from rnlmf.opinions.settling import (
     with_further,
 )
 from rnlmf.opinions.temporal import Sequence
-from rnlmf.opinions.verdict import Verdict, Witness
+from rnlmf.opinions.verdict import FALSE_REPAIRS, Verdict, Witness, least_probability
 from rnlmf.typing import Array
 
 # Most rounds in which the panel judges; a verdict has settled when fewer cells than this change it.
@@ -59,6 +59,8 @@ class Judgement:
         The cells to be repaired.
     bad_rows : array of bool of shape (n,)
         Rows of which most is wrong.
+    stuck : array of bool of shape (n, m)
+        Cells of stretches in which a column repeats a value that its fellows contradict.
     """
 
     prediction: Array
@@ -67,6 +69,7 @@ class Judgement:
     probability: Array
     wrong: Array
     bad_rows: Array
+    stuck: Array
 
     def repaired(self, X: Array) -> Array:
         """`X` with predictions where it is wrong or missing; everything else to the bit."""
@@ -143,6 +146,7 @@ class Judge:
     left_alone: dict[int, str] = field(default_factory=dict)
     settled: Settled | None = None
     tails: Array | None = None
+    threshold: float = 0.5
 
     @classmethod
     def learn(
@@ -152,8 +156,9 @@ class Judge:
         *,
         force_order: bool = False,
         further: tuple[Opinion, ...] = (),
+        false_repairs: float = FALSE_REPAIRS,
     ) -> tuple[Judge, Judgement]:
-        """Judge the cells of `X` (NaN: missing).
+        """Judge the cells of `X` (NaN: missing); of those that are right a share may be repaired.
 
         The order of a `sequence` is used if it helps, or if it is forced. `further` opinions, the
         dictionary's, are heard besides those that are learned here.
@@ -212,6 +217,9 @@ class Judge:
             # What was found with patience while learning is where judging the same data begins.
             judge = replace(judge, settled=Settled.of(X, hidden))
         judgement = judge.judge(X, sequence, force_order=True)
+        judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
+        if judge.threshold > 0.5:
+            judgement = judge.judge(X, sequence, force_order=True)
         judge = replace(judge, tails=_tails(X, judgement))
         return judge, replace(judgement, deviation=judgement.scale * judge.tails)
 
@@ -247,7 +255,8 @@ class Judge:
                 self.panel.fellows, Z, probability, judged, always, witnesses, sequence
             )
             probability = np.where(excused, 0.0, probability)
-            probability[stuck(Z, judged, witnesses[-1], sequence)] = 1.0
+            repeating = stuck(Z, judged, witnesses[-1], sequence)
+            probability[repeating] = 1.0
             wrong = probability > 0.5
             if round_ == ROUNDS - 1:
                 break
@@ -265,7 +274,7 @@ class Judge:
             bad = mostly_hidden(wrong)[:, None] & judged & (distance > CLOSE)
             probability, credible = np.where(bad, 1.0, probability), credible | bad
         probability = np.where(absurd, 1.0, np.where(credible, probability, 0.0))
-        wrong = (probability > 0.5) & ~np.isnan(Z)
+        wrong = (probability > self.threshold) & ~np.isnan(Z)
         witnesses = self.panel.testify(Z, wrong | always, judged, sequence, hearing)
         count = np.maximum(np.sum(~np.isnan(Z), axis=1), 1)
         bad_rows = wrong.sum(axis=1) > BAD_ROW * count
@@ -279,6 +288,7 @@ class Judge:
             np.where(np.isnan(Z), np.nan, probability),
             wrong,
             bad_rows,
+            repeating & wrong,
         )
 
     def _probability(self, Z: Array, judged: Array, witnesses: list[Witness]) -> Array:

@@ -37,6 +37,7 @@ from rnlmf.opinions.mixing import (
 from rnlmf.opinions.pixel_verdict import PixelVerdict
 from rnlmf.opinions.similar import SimilarRows
 from rnlmf.opinions.temporal import Sequence
+from rnlmf.opinions.verdict import FALSE_REPAIRS, least_probability
 from rnlmf.typing import Array
 
 # Rounds in which relations are learned without the suspects; a third hardly changes any.
@@ -166,6 +167,8 @@ class PixelJudge:
         Root mean square over scale of the residuals of right cells.
     left_alone : dict
         Columns with suspects that are left as they are, and why.
+    threshold : float
+        Probability above which pixels are repaired.
     """
 
     unit: Columns
@@ -178,10 +181,11 @@ class PixelJudge:
     tail: float = 1.0
     left_alone: dict[int, str] = field(default_factory=dict)
     ordered: bool = False
+    threshold: float = 0.5
 
     @classmethod
-    def learn(cls, X: Array) -> tuple[PixelJudge, Judgement]:
-        """Judge the pixels of `X` (NaN: missing)."""
+    def learn(cls, X: Array, *, false_repairs: float = FALSE_REPAIRS) -> tuple[PixelJudge, Judgement]:
+        """Judge the pixels of `X` (NaN: missing); of those that are right a share may be repaired."""
         unit = Columns.of(X.reshape(-1, 1))
         Z = unit.scaled(X)
         rows = np.sort(canonical_order(Z)[:: -(-len(Z) // LEARNED_ROWS)])
@@ -214,6 +218,9 @@ class PixelJudge:
         if not credible:
             judge = replace(judge, left_alone=_reasons(suspects))
         judgement = judge.judge(X)
+        judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
+        if judge.threshold > 0.5:
+            judgement = judge.judge(X)
         judge = replace(judge, tail=_tail(X, judgement))
         return judge, replace(judgement, deviation=judgement.scale * judge.tail)
 
@@ -233,7 +240,7 @@ class PixelJudge:
                 said = self.doubting.testify(Z, hidden, missing)
                 probability = self.verdict.probability(Z, missing, *said)
                 hidden |= probability > DOUBT
-            suspects = probability > 0.5
+            suspects = probability > self.threshold
         prediction, scale = self.doubting.testify(Z, suspects | missing, missing)
         probability = np.where(absurd, 1.0, probability)
         scale = scale * self.unit.spread
@@ -244,6 +251,7 @@ class PixelJudge:
             np.where(np.isnan(Z), np.nan, probability),
             suspects | absurd,
             np.zeros(len(Z), dtype=bool),
+            np.zeros(Z.shape, dtype=bool),
         )
 
     def _gain(self, Z: Array, suspects: Array, missing: Array) -> Array:

@@ -40,6 +40,8 @@ FEWEST_CELLS = 20
 # What the second component must gain, in logarithms of the number of cells: its two parameters, twice;
 # and in company, where more columns than this share have wrong cells.
 PRICE, PRICE_IN_COMPANY, COMPANY = 2.0, 1.0, 0.5
+# The share of right cells that may be repaired, where nothing is asked for.
+FALSE_REPAIRS = 0.01
 # More cells do not change the parameters.
 MOST_CELLS = 2000
 # Beyond so many deviations all errors are as likely: an absurd value is not less wrong for that.
@@ -163,3 +165,15 @@ class Verdict:
         for j, (column, rows) in enumerate(zip(self.columns, judged.T, strict=True)):
             out[rows, j] = column.probability(Z[rows, j], p[:, rows, j], s[:, rows, j])
         return out
+
+
+def least_probability(probability: Array, false_repairs: float) -> float:
+    """Above which probability cells are repaired: one half, or more if too many would be right.
+
+    Of the cells that are repaired, ``sum (1 - P)`` are right, as far as the probabilities are. That is
+    at most the share `false_repairs` of all cells, the surest being repaired first.
+    """
+    known = probability[~np.isnan(probability)]
+    sure = np.sort(known[known > 0.5])[::-1]
+    allowed = int(np.searchsorted(np.cumsum(1.0 - sure), false_repairs * len(known), side="right"))
+    return 0.5 if allowed == len(sure) else float(sure[allowed])
