@@ -252,6 +252,7 @@ class PixelJudge:
             suspects | absurd,
             np.zeros(len(Z), dtype=bool),
             np.zeros(Z.shape, dtype=bool),
+            np.zeros(Z.shape[1]),
         )
 
     def _gain(self, Z: Array, suspects: Array, missing: Array) -> Array:

@@ -145,13 +145,19 @@ class Sequence:
         usual = np.maximum(0.3 * np.median(size, axis=0), np.maximum(resolution, 1e-9))
         deviation = 1.4826 * np.maximum(self.smooth(size, STEP_ROWS), usual)
         jumps = size > SUSPICIOUS * deviation
+        # The steps before and after a jump are no jumps like it: a steep slope is none.
+        before, after = np.vstack([size[:1], size[:-1]]), np.vstack([size[1:], size[-1:]])
         for j in np.flatnonzero(jumps.sum(axis=0) > 1):
             back = -1
             for a, b in pairwise(np.flatnonzero(jumps[:, j])):
                 # What lies between two excursions is none.
                 if a == back or b - a > LONGEST_EXCURSION:
                     continue
-                if abs(step[a, j] + step[b, j]) < RETURNS * min(size[a, j], size[b, j]):
+                least = RETURNS * min(size[a, j], size[b, j])
+                around = [before[a, j], after[b, j]]
+                if b > a + 1:
+                    around += [after[a, j], before[b, j]]
+                if abs(step[a, j] + step[b, j]) < least and max(around) < least:
                     found[a:b, j], back = True, int(b)
         return found
 

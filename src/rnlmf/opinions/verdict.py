@@ -166,6 +166,19 @@ class Verdict:
             out[rows, j] = column.probability(Z[rows, j], p[:, rows, j], s[:, rows, j])
         return out
 
+    def unseen(self, trusted: Array) -> Array:
+        """Mean square of the errors, in spreads, of columns in which none are told.
+
+        Where most columns have errors, others will have as many, as large: usually.
+        """
+        told = np.array([c.share > 0.0 for c in self.columns]) & trusted
+        if np.mean(told) <= COMPANY:
+            return np.zeros(len(told))
+        share, size = np.median(
+            [(c.share, c.size) for c, t in zip(self.columns, told, strict=True) if t], axis=0
+        )
+        return np.where(told, 0.0, share * size**2)
+
 
 def least_probability(probability: Array, false_repairs: float) -> float:
     """Above which probability cells are repaired: one half, or more if too many would be right.
