@@ -5,7 +5,7 @@ from rnlmf import RNLMF
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.settings import LearnerSettings
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded, second_half
+from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded, fold_of
 from rnlmf.opinions.panel import Remembered
 from rnlmf.opinions.similar import column_groups
 
@@ -28,24 +28,25 @@ def test_it_does_not_see_the_cell(learned):
     other = Z[:5].copy()
     group = column_groups(Z.shape[1]) == 0
     other[:, group] += 1.0
-    same = second_half(other) == second_half(Z[:5])
+    same = fold_of(other, 4) == fold_of(Z[:5], 4)
     assert same.any()
     after = opinion(other, hidden[:5])
     np.testing.assert_allclose(after[same][:, group], before[same][:, group], atol=1e-6)
 
 
-def test_halves_are_known_by_what_rows_hold(rng):
+def test_folds_are_known_by_what_rows_hold(rng):
     Z = rng.normal(size=(2000, 10))
-    half = second_half(Z)
+    half = fold_of(Z, 2)
     assert 900 < half.sum() < 1100
+    assert np.bincount(fold_of(Z, 4)).min() > 400
     order = rng.permutation(len(Z))
-    np.testing.assert_array_equal(second_half(Z[order]), half[order])
+    np.testing.assert_array_equal(fold_of(Z[order], 2), half[order])
     changed = Z.copy()
     changed[:, 3] += 5.0
-    assert np.mean(second_half(changed) == half) > 0.8
+    assert np.mean(fold_of(changed, 2) == half) > 0.8
     changed[:, 3] = np.nan
-    assert np.mean(second_half(changed) == half) > 0.9
-    np.testing.assert_array_equal(second_half(np.zeros((1, 3))), second_half(-np.zeros((1, 3))))
+    assert np.mean(fold_of(changed, 2) == half) > 0.9
+    np.testing.assert_array_equal(fold_of(np.zeros((1, 3)), 2), fold_of(-np.zeros((1, 3)), 2))
 
 
 def test_a_sample_is_not_predicted_by_a_dictionary_that_has_seen_it(rng):

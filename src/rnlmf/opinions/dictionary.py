@@ -2,8 +2,8 @@
 
 Columns are asked about in a few groups; while a group is asked about, all of its cells are missing.
 That is not enough to be independent of them: with few samples an atom sits on a sample, and knows its
-errors. So there are two dictionaries, each learned (Algorithm 1) from one half of the noisy samples and
-asked about the other.
+errors. So there are several dictionaries, each learned (Algorithm 1) from all noisy samples but those
+of one fold, and asked about these.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ FARTHEST = 4.0
 MOST_STEPS, TOLERANCE = 60, 3e-3
 # Of fewer samples nothing is learned; more do not make a dictionary better that is only asked.
 FEWEST_ROWS, MOST_ROWS = 10, 10_000
+# With many samples two folds do: their halves are nearly as good as the whole.
+FOLDS, FEW_ROWS = 4, 5000
+# Cells are told from each other by so many steps in a spread.
+STEPS_PER_SPREAD = 1024.0
 
 
 def bounded(Z: Array) -> Array:
@@ -32,26 +36,27 @@ def bounded(Z: Array) -> Array:
     return np.clip(Z, -FARTHEST, FARTHEST)
 
 
-def second_half(Z: Array) -> Array:
-    """Which rows are in the second of two halves: drawn at random, but known by what they hold.
+def fold_of(Z: Array, count: int) -> Array:
+    """The fold of every row, of a count that divides 64: drawn at random, but known by what rows hold.
 
     A row belongs where the least of its cells' hashes does (Broder 1997): wherever it stands, whatever
     else there is, and nearly always also when a few of its cells are changed.
     """
-    cells: Array = np.ascontiguousarray(Z + 0.0, dtype=np.float64).view(np.uint64)
+    # Rounding, after a change of units, say, must not move a row.
+    cells: Array = np.rint(np.nan_to_num(Z) * STEPS_PER_SPREAD).astype(np.int64).view(np.uint64)
     # Steele, Lea and Flood 2014: a finaliser that mixes all bits.
     mixed: Array = cells + np.arange(1, Z.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     mixed ^= mixed >> np.uint64(31)
     least = np.where(np.isnan(Z), np.uint64(2**64 - 1), mixed).min(axis=1)
-    half: Array = (least & np.uint64(1)) == 1
-    return half
+    fold: Array = (least % np.uint64(count)).astype(np.intp)
+    return fold
 
 
 @dataclass(frozen=True)
 class DictionaryOpinion:
-    """Models of scaled and bounded cells, one of either half, and the number of threads."""
+    """Models of scaled and bounded cells, one for the rows of every fold, and the number of threads."""
 
     models: tuple[FittedModel, ...]
     n_threads: int = 1
@@ -61,22 +66,24 @@ class DictionaryOpinion:
         cls, Z: Array, data: Array, learner: Learner, tuning: Tuning, seed: int
     ) -> DictionaryOpinion | None:
         """From scaled rows `Z`, and the same as the learner takes them; None of fewer than ten."""
-        second, models = second_half(Z), []
-        for half in (~second, second):
-            rows = np.flatnonzero(half)
+        count = FOLDS if len(Z) <= FEW_ROWS else 2
+        folds, models = fold_of(Z, count), []
+        for fold in range(count):
+            rows = np.flatnonzero(folds != fold)
             if len(rows) < FEWEST_ROWS:
                 return None
             if len(rows) > MOST_ROWS:
                 rows = rows[canonical_order(data[rows])[:: -(-len(rows) // MOST_ROWS)]]
-            models.append(_of_half(learner, len(rows)).learn(data[rows], tuning, seed)[0])
+            models.append(_of_some(learner, len(rows)).learn(data[rows], tuning, seed)[0])
         return cls(tuple(models), learner.settings.n_threads)
 
     def __call__(self, Z: Array, hidden: Array) -> Array:
         """Predictions of all cells, none of which sees its cell; none of rows that were cut (NaN)."""
-        prediction, second = np.empty(Z.shape), second_half(Z)
-        for model, half in zip(self.models, (second, ~second), strict=True):
-            if half.any():
-                prediction[half] = self._by(model, Z[half], hidden[half])
+        prediction, folds = np.empty(Z.shape), fold_of(Z, len(self.models))
+        for fold, model in enumerate(self.models):
+            rows = folds == fold
+            if rows.any():
+                prediction[rows] = self._by(model, Z[rows], hidden[rows])
         prediction[np.any(~hidden & (np.abs(Z) > FARTHEST), axis=1)] = np.nan
         return prediction
 
@@ -98,8 +105,8 @@ class DictionaryOpinion:
         return prediction
 
 
-def _of_half(learner: Learner, n_rows: int) -> Learner:
-    """The same for `n_rows` rows, of which more atoms than half were asked for; no start is given."""
+def _of_some(learner: Learner, n_rows: int) -> Learner:
+    """The same for `n_rows` rows: at most half as many atoms, then without a given start."""
     settings = learner.settings
     if settings.n_components is None or 2 * settings.n_components <= n_rows:
         return learner

@@ -34,8 +34,9 @@ LEAST_ERROR, LARGEST_ERROR = 1.0, 50.0
 MOST_WRONG = 0.4
 # Nor is there an error that can be told from a surprise unless errors are this many times as large as
 # what predictions usually are off: a broad and a narrow normal are also a heavy tail. Where these have
-# no scale at all (``nu`` is 1), an error must be far out in the column itself: three deviations.
-GROSS, FAR_OUT = 4.0, 3.0
+# no scale at all (``nu`` is 1), an error must be far out in the column itself, three deviations, unless
+# predictions are usually exact: hundreds of times as exact as errors are large.
+GROSS, FAR_OUT, EXACT = 4.0, 3.0, 300.0
 FEWEST_CELLS = 20
 # What the second component must gain, in logarithms of the number of cells: its two parameters, twice;
 # and in company, where more columns than this share have wrong cells.
@@ -122,8 +123,9 @@ class ColumnVerdict:
             value = float(np.log(share * _wrong(z, p[0], s[0], size) + (1 - share) * (mixed @ f)).sum())
             if value > likelihood:
                 best, likelihood = cls(freedom, mixed, share, size), value
-        told_apart = best.size > GROSS * float(np.median(s[0]))
-        if best.freedom == min(FREEDOMS):
+        usual = float(np.median(s[0]))
+        told_apart = best.size > GROSS * usual
+        if best.freedom == min(FREEDOMS) and best.size < EXACT * usual:
             right = z[best.probability(z, p, s) < 0.5]
             told_apart &= len(right) > 0 and best.size > FAR_OUT * float(np.std(right))
         return best, (likelihood - alone) / float(np.log(len(z))) if told_apart else -np.inf
