@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from rnlmf.engine.source import Rows, RowSource
 from rnlmf.fitting.defaults import Tuning
 from rnlmf.fitting.learner import Learner
+from rnlmf.fitting.model import FittedModel
 from rnlmf.opinions import Judge, Judgement, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.dictionary import DictionaryOpinion
@@ -49,7 +50,7 @@ def learn_judge(
     columns: Columns | None,
     learner: Learner,
     tuning: Tuning,
-    seed: int,
+    model: FittedModel,
     *,
     sequence: Sequence | None,
     force_order: bool,
@@ -65,7 +66,7 @@ def learn_judge(
         return None, None
     opinion = None
     if columns is not None:
-        opinion = DictionaryOpinion.learn(columns.scaled(X), scaled, learner, tuning, seed)
+        opinion = DictionaryOpinion.learn(columns.scaled(X), scaled, model, learner, tuning)
     return Judge.learn(
         X,
         sequence,

@@ -346,7 +346,7 @@ class RNLMF(SampleTreatment):
             self._columns,
             learner,
             choice.tuning,
-            seed,
+            model,
             sequence=self._rows_in_order(X, groups, times) if judging.cells else None,
             force_order=self.sequence is True,
             false_repairs=self.false_repairs,

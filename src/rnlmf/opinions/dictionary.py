@@ -36,52 +36,59 @@ def bounded(Z: Array) -> Array:
     return np.clip(Z, -FARTHEST, FARTHEST)
 
 
-def fold_of(Z: Array, count: int) -> Array:
-    """The fold of every row, of a count that divides 64: drawn at random, but known by what rows hold.
+def row_keys(Z: Array) -> Array:
+    """A number by which a row is known: the least of its cells' hashes (Broder 1997).
 
-    A row belongs where the least of its cells' hashes does (Broder 1997): wherever it stands, whatever
-    else there is, and nearly always also when a few of its cells are changed.
+    It is the same wherever the row stands, and nearly always also when a few of its cells are changed.
     """
-    # Rounding, after a change of units, say, must not move a row.
+    # Rounding, after a change of units, say, must not make another row of it.
     cells: Array = np.rint(np.nan_to_num(Z) * STEPS_PER_SPREAD).astype(np.int64).view(np.uint64)
     # Steele, Lea and Flood 2014: a finaliser that mixes all bits.
     mixed: Array = cells + np.arange(1, Z.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     mixed ^= mixed >> np.uint64(31)
-    least = np.where(np.isnan(Z), np.uint64(2**64 - 1), mixed).min(axis=1)
-    fold: Array = (least % np.uint64(count)).astype(np.intp)
-    return fold
+    keys: Array = np.where(np.isnan(Z), np.uint64(2**64 - 1), mixed).min(axis=1)
+    return keys
 
 
 @dataclass(frozen=True)
 class DictionaryOpinion:
-    """Models of scaled and bounded cells, one for the rows of every fold, and the number of threads."""
+    """Models of scaled and bounded cells: of all samples, and without those of every fold.
 
-    models: tuple[FittedModel, ...]
+    Samples that were learned from are known by their keys; a fold has those of one remainder.
+    """
+
+    whole: FittedModel
+    without: tuple[FittedModel, ...]
+    known: Array
     n_threads: int = 1
 
     @classmethod
     def learn(
-        cls, Z: Array, data: Array, learner: Learner, tuning: Tuning, seed: int
+        cls, Z: Array, data: Array, whole: FittedModel, learner: Learner, tuning: Tuning
     ) -> DictionaryOpinion | None:
         """From scaled rows `Z`, and the same as the learner takes them; None of fewer than ten."""
         count = FOLDS if len(Z) <= FEW_ROWS else 2
-        folds, models = fold_of(Z, count), []
+        keys, models = row_keys(Z), []
         for fold in range(count):
-            rows = np.flatnonzero(folds != fold)
+            rows = np.flatnonzero(_fold(keys, count) != fold)
             if len(rows) < FEWEST_ROWS:
                 return None
             if len(rows) > MOST_ROWS:
                 rows = rows[canonical_order(data[rows])[:: -(-len(rows) // MOST_ROWS)]]
-            models.append(_of_some(learner, len(rows)).learn(data[rows], tuning, seed)[0])
-        return cls(tuple(models), learner.settings.n_threads)
+            # In double precision, and from the same start whatever the seed: opinions are no lottery.
+            some = data[rows].astype(np.float64)
+            models.append(_of_some(learner, len(rows)).learn(some, tuning, 0)[0])
+        return cls(whole, tuple(models), np.unique(keys).view(np.int64), learner.settings.n_threads)
 
     def __call__(self, Z: Array, hidden: Array) -> Array:
         """Predictions of all cells, none of which sees its cell; none of rows that were cut (NaN)."""
-        prediction, folds = np.empty(Z.shape), fold_of(Z, len(self.models))
-        for fold, model in enumerate(self.models):
-            rows = folds == fold
+        prediction, keys = np.empty(Z.shape), row_keys(Z)
+        new = ~np.isin(keys, self.known.view(np.uint64))
+        folds = _fold(keys, len(self.without))
+        asked = [(self.whole, new), *((m, ~new & (folds == k)) for k, m in enumerate(self.without))]
+        for model, rows in asked:
             if rows.any():
                 prediction[rows] = self._by(model, Z[rows], hidden[rows])
         prediction[np.any(~hidden & (np.abs(Z) > FARTHEST), axis=1)] = np.nan
@@ -103,6 +110,11 @@ class DictionaryOpinion:
             assert encoding.filled is not None
             prediction[:, asked] = model.units.to_data(encoding.filled)[:, asked]
         return prediction
+
+
+def _fold(keys: Array, count: int) -> Array:
+    fold: Array = (keys % np.uint64(count)).astype(np.intp)
+    return fold
 
 
 def _of_some(learner: Learner, n_rows: int) -> Learner:
