@@ -28,11 +28,12 @@ def test_results_are_those_of_arrays(name, dtype, atol, curved, blocks):
     library = pytest.importorskip(name)
     X = curved[1].astype(dtype)
     tensor = library.asarray(X)
-    # In single precision rounding decides what an adaptive penalty removes whole, and where a fit goes.
-    penalty = "adaptive" if dtype == "float64" else "l1"
-    settings = {**SETTINGS, "noise_penalty": penalty, "max_iter": 40, "tol": 0.0}
+    # In single precision rounding decides what an adaptive penalty removes whole, and, after many
+    # iterations, where a fit goes.
+    penalty, steps = ("adaptive", 40) if dtype == "float64" else ("l1", 5)
+    settings = {**SETTINGS, "noise_penalty": penalty, "max_iter": steps, "tol": 0.0}
     here, there = RNLMF(15, **settings).fit(X), RNLMF(15, **settings).fit(tensor)
-    assert len(blocks) >= 40
+    assert len(blocks) >= steps
     scale = np.abs(X).max()
     for method in ("denoise", "transform", "noise", "residuals"):
         found = getattr(there, method)(tensor)
