@@ -6,7 +6,7 @@ import numpy as np
 
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.mixing import typical
-from rnlmf.opinions.panel import Fellows, Opinion, Panel, mostly_hidden
+from rnlmf.opinions.panel import BAD_ROW, Fellows, Opinion, Panel, mostly_hidden
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import Verdict, Witness
 from rnlmf.typing import Array
@@ -91,7 +91,9 @@ def most_suspicious(
         largest = np.maximum(largest, sequence.largest(fresh, AT_ONCE_ROWS))
     chosen: Array = wrong & (hidden | (distance >= at_once * largest))
     if sequence is not None:
-        chosen |= mostly_hidden(wrong)[:, None]
+        # Right cells that are hidden yet blur the verdict: to stay bad, half as much must be wrong.
+        still = hidden.all(axis=1) & (wrong.mean(axis=1) > BAD_ROW / 2.0)
+        chosen |= (mostly_hidden(wrong) | still)[:, None]
     return chosen
 
 
