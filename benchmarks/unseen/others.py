@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.ndimage import median_filter
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.model_selection import cross_val_predict
 
 from rnlmf import RobustPCA
 from rnlmf.typing import Array
@@ -48,18 +46,6 @@ def filters(N: Array) -> Iterator[Array]:
         usual = 1.4826 * median_filter(distance, size=(max(width, 7), 1), mode="nearest")
         yield median
         yield np.where(distance > 3 * usual + 1e-12, median, N)
-
-
-def boosting(N: Array) -> Iterator[Array]:
-    """Every column from all others, out of fold; what is far off is replaced."""
-    predictions = np.empty(N.shape)
-    for j in range(N.shape[1]):
-        model = HistGradientBoostingRegressor(loss="absolute_error", random_state=0)
-        predictions[:, j] = cross_val_predict(model, np.delete(N, j, axis=1), N[:, j], cv=3)
-    residual = np.abs(N - predictions)
-    usual = 1.4826 * np.median(residual, axis=0)
-    for factor in (3.0, 4.0, 6.0, 9.0):
-        yield np.where(residual > factor * usual, predictions, N)
 
 
 METHODS = {
