@@ -36,7 +36,7 @@ def test_new_samples_are_treated_as_well_as_old_ones(curved, opinions):
     clean, noisy = curved
     model = RNLMF(40, opinions=opinions, random_state=0).fit(noisy[:150])
     new = relative_rmse(clean[150:], model.denoise(noisy[150:]))
-    assert new < 0.65 * relative_rmse(clean[150:], noisy[150:])
+    assert new < 0.6 * relative_rmse(clean[150:], noisy[150:])
 
 
 @both

@@ -25,8 +25,9 @@ FARTHEST = 4.0
 MOST_STEPS, TOLERANCE = 60, 3e-3
 # Of fewer samples nothing is learned; more do not make a dictionary better that is only asked.
 FEWEST_ROWS, MOST_ROWS = 10, 10_000
-# With many samples two folds do: their halves are nearly as good as the whole.
-FOLDS, FEW_ROWS = 4, 5000
+# Folds by the number of samples: few cannot spare a quarter, of many a half is as good as the whole.
+FOLDS = {500: 8, 5000: 4}
+MANY_ROWS_FOLDS = 2
 # Cells are told from each other by so many steps in a spread.
 STEPS_PER_SPREAD = 1024.0
 
@@ -69,7 +70,7 @@ class DictionaryOpinion:
         cls, Z: Array, data: Array, whole: FittedModel, learner: Learner, tuning: Tuning
     ) -> DictionaryOpinion | None:
         """From scaled rows `Z`, and the same as the learner takes them; None of fewer than ten."""
-        count = FOLDS if len(Z) <= FEW_ROWS else 2
+        count = next((folds for most, folds in FOLDS.items() if len(Z) <= most), MANY_ROWS_FOLDS)
         keys, models = row_keys(Z), []
         for fold in range(count):
             rows = np.flatnonzero(_fold(keys, count) != fold)
