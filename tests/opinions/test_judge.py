@@ -6,6 +6,7 @@ from rnlmf.opinions import Judge, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.panel import Panel
 from rnlmf.opinions.settling import vouched_for
+from rnlmf.opinions.verdict import Verdict
 
 
 def repaired(X, sequence=None, **options):
@@ -173,7 +174,10 @@ def test_suspects_that_account_for_each_other_are_excused(rng):
     suspects = always.copy()
     suspects[:2, 2:] = True
     panel, witnesses = Panel.learn(Z, suspects, judged, columns, None)
-    excused = vouched_for(panel.fellows, Z, suspects.astype(float), judged, always, witnesses, None)
+    verdict = Verdict.learn(Z, judged, witnesses)
+    excused = vouched_for(
+        panel.fellows, Z, suspects.astype(float), judged, always, witnesses, verdict, None
+    )
     assert excused[0].tolist() == [False, False, True, True]
     assert not excused[1:].any()
 
@@ -188,7 +192,10 @@ def test_errors_that_fit_each_other_by_chance_are_not_excused(rng):
     suspects[:1000, 2:] = True
     Z[:1000, 2:] += rng.uniform(-8.0, 8.0, (1000, 2))
     panel, witnesses = Panel.learn(Z, suspects, judged, columns, None)
-    excused = vouched_for(panel.fellows, Z, suspects.astype(float), judged, always, witnesses, None)
+    verdict = Verdict.learn(Z, judged, witnesses)
+    excused = vouched_for(
+        panel.fellows, Z, suspects.astype(float), judged, always, witnesses, verdict, None
+    )
     assert not excused.any()
 
 

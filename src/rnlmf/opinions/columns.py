@@ -24,9 +24,11 @@ MOST_WILD, LEAST_GAP, CHANCE_GAP, TAIL_SHARE, TAIL_CELLS = 0.05, 3.0, 1e-3, 0.05
 LARGEST = 1e6
 # A value that returns to the letter in this share of the cells, ten times as often as its neighbours
 # on the scale, is a state of the sensor or a code (saturation, "nobody there"), not a random error.
-COMMON_SHARE = 0.01
+COMMON_SHARE, FEWEST_COMMON = 0.01, 5.0
 COMMON_FACTOR = 10.0
 COMMON_NEIGHBOURS = 5
+# A value that is common in more than this share of the columns is one of the device, hence of all.
+SHARED = 1.0 / 3.0
 
 
 def _spread(X: Array, q: float) -> Array:
@@ -54,7 +56,7 @@ def _common_values(values: Array) -> Array:
     # Between whole numbers, errors may lie; a column of whole numbers has them all often.
     repeated = counts > 1
     distinct, counts = distinct[repeated], counts[repeated]
-    often = np.flatnonzero(counts >= max(COMMON_SHARE * len(values), 5.0))
+    often = np.flatnonzero(counts >= max(COMMON_SHARE * len(values), FEWEST_COMMON))
     found = []
     for i in often:
         around = np.r_[
@@ -63,6 +65,25 @@ def _common_values(values: Array) -> Array:
         if not len(around) or counts[i] >= COMMON_FACTOR * np.median(around):
             found.append(distinct[i])
     return np.array(found, dtype=float)
+
+
+def _returning(column: Array, values: Array) -> Array:
+    """Those of the values that are common even without the longest stretch of each."""
+    least = max(COMMON_SHARE * len(column), FEWEST_COMMON)
+    found = []
+    for value in values:
+        edges = np.flatnonzero(np.diff(column == value, prepend=False, append=False))
+        lengths = edges[1::2] - edges[::2]
+        if lengths.sum() - lengths.max(initial=0) >= least:
+            found.append(value)
+    return np.array(found, dtype=float)
+
+
+def _shared(common: tuple[Array, ...]) -> Array:
+    """Values that are common in many columns: the end of a device's range, or its code for nothing."""
+    values, counts = np.unique(np.concatenate(common), return_counts=True)
+    shared: Array = values[counts > SHARED * len(common)]
+    return shared
 
 
 def _last_plausible(sizes: Array) -> float:
@@ -114,6 +135,7 @@ class Columns:
         known = [column[~np.isnan(column)] for column in X.T]
         resolution = np.array([_resolution(values) for values in known]) / spread
         common = tuple(_common_values(values) for values in known)
+        common = tuple(np.union1d(own, _shared(common)) for own in common)
         columns = cls(center, spread, resolution, common, np.full(X.shape[1], LARGEST))
         with np.errstate(over="ignore"):
             sizes = np.abs(X / 2.0 - center / 2.0) / spread * 2.0
@@ -124,17 +146,23 @@ class Columns:
         """The same for rows in order, where a value that fills most of a column is its rule.
 
         Where other values come one by one, scattered by chance, they are exceptions to the rule, and
-        it counts; where they come in stretches (daylight), the value is one state of several.
+        it counts; where they come in stretches (daylight), the value is one state of several. What
+        many columns have in common is no column's rule. And what is there often, but in one stretch,
+        does not return: a sensor may be stuck.
         """
-        common = list(self.common)
+        shared = _shared(self.common)
+        common = [
+            np.union1d(shared, _returning(column, values))
+            for column, values in zip(X.T, self.common, strict=True)
+        ]
         for j, values in enumerate(common):
-            if not len(values):
+            if len(values) == len(shared):
                 continue
             other = ~np.isin(X[:, j], values) & ~np.isnan(X[:, j])
             share = float(other.mean())
             together = float(other[1:][other[:-1]].mean()) if other[:-1].any() else 0.0
             if share < 0.5 and together < (1.0 + share) / 2.0:
-                common[j] = values[:0]
+                common[j] = shared
         return replace(self, common=tuple(common))
 
     def scaled(self, X: Array) -> Array:

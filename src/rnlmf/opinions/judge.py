@@ -207,7 +207,8 @@ class Judge:
             found = evidence(more, wider)
             # Where further opinions make right cells suspicious one does better without them.
             simple = evidence(hidden, panel) if found.doubts else found
-            if simple.doubts >= found.doubts:
+            fewer = simple.suspects.sum() <= found.suspects.sum()
+            if simple.doubts >= found.doubts or not fewer:
                 hidden = more
                 panel = replace(wider, fellows=replace(wider.fellows, further=further))
             else:
@@ -261,7 +262,7 @@ class Judge:
             probability = self._probability(Z, judged, witnesses)
             probability = in_bursts(probability, hidden, sequence)
             excused = vouched_for(
-                self.panel.fellows, Z, probability, judged, always, witnesses, sequence
+                self.panel.fellows, Z, probability, judged, always, witnesses, self.verdict, sequence
             )
             probability = np.where(excused, 0.0, probability)
             repeating = stuck(Z, judged, witnesses[-1], sequence)

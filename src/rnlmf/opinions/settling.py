@@ -7,7 +7,7 @@ import numpy as np
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.mixing import typical
 from rnlmf.opinions.panel import BAD_ROW, Fellows, Opinion, Panel, mostly_hidden
-from rnlmf.opinions.temporal import Sequence
+from rnlmf.opinions.temporal import GOLDEN, Sequence
 from rnlmf.opinions.verdict import Verdict, Witness
 from rnlmf.typing import Array
 
@@ -24,12 +24,10 @@ LEARNED = 5e-4
 # Suspects account for each other if they are off by less than so many scales, and than this share of
 # what they are off if none of them is believed.
 CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
-# Fellows that are off by more scales contradict a cell.
-CONTRADICTED = 6.0
+# Fellows that are off by more scales contradict a cell, unless they are once in a thousand times.
+CONTRADICTED, SELDOM = 6.0, 1e-3
 # A stuck value need not be far off all the time: root mean square, no scale counting for more.
 STUCK, FARTHEST_STUCK = 3.0, 10.0
-# Multiples of it, without the whole part, are as far apart as can be.
-GOLDEN = 0.618034
 # Neighbours of hidden cells count from so many on.
 FEW = 10.0
 # Order is used where it makes the predictions of cells better by this share.
@@ -130,6 +128,7 @@ def vouched_for(
     judged: Array,
     always: Array,
     witnesses: list[Witness],
+    verdict: Verdict,
     sequence: Sequence | None,
 ) -> Array:
     """Suspects that account for each other: right, though nobody else would have expected them.
@@ -158,8 +157,10 @@ def vouched_for(
             by_chance = accounted_for(_exchanged(Z[rows], suspects, prediction)).sum()
             excused[rows] = found & (found.sum() + CHANCE_CELLS > 2 * by_chance)
     if sequence is not None:
-        contradicted = distance_in_scales(Z, row) > CONTRADICTED
-        excused |= sequence.events(Z, wrong, witnesses[0].prediction, VOUCHED, contradicted)
+        expected, distance = witnesses[0].prediction, distance_in_scales(Z, row)
+        contradicted = distance > np.maximum(verdict.seldom(SELDOM), CONTRADICTED)
+        excused |= sequence.events(Z, wrong, expected, VOUCHED, contradicted)
+        excused |= sequence.branches(Z, wrong, expected) & ~contradicted
     return excused & ~always
 
 
@@ -193,7 +194,9 @@ def settle(
         suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE)
         probability = suspicion.probability(Z, judged, witnesses)
         probability = in_bursts(probability, hidden, sequence)
-        excused = vouched_for(panel.fellows, Z, probability, judged, always, witnesses, sequence)
+        excused = vouched_for(
+            panel.fellows, Z, probability, judged, always, witnesses, suspicion, sequence
+        )
         wrong = ((probability > 0.5) & ~excused) | stuck(Z, judged, witnesses[-1], sequence)
         new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
         if np.mean(new != hidden) < LEARNED:

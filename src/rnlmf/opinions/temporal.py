@@ -31,6 +31,12 @@ LONGEST_EXCURSION, STEP_ROWS, RETURNS = 60, 121, 0.5
 SHORTEST_REPEAT = 5
 # Rows between two suspects of a burst that are not told from it.
 SHORT_GAP = 2
+# Suspects return to where a column was within so many rows, but for this share of what they are off.
+BRANCH_ROWS, AGREES, STEPS = 10, 0.1, 3.0
+# So many may do so by chance in any column.
+CHANCE_RETURNS = 4
+# Multiples of it, without the whole part, are as far apart as can be.
+GOLDEN = 0.618034
 
 
 @dataclass(frozen=True)
@@ -123,6 +129,33 @@ class Sequence:
                     found[rows, j] = np.nanmedian(off[middle, j]) < share * far
         return found
 
+    def branches(self, Z: Array, wrong: Array, prediction: Array) -> Array:
+        """Suspects that are where others were shortly before or after: a second branch, no errors.
+
+        An echo, a load or a light that is switched on and off has two or more levels, each of which
+        goes on where it was. Errors return to other values no more than if they were exchanged.
+        """
+        found = np.zeros(wrong.shape, dtype=bool)
+        group = np.searchsorted(np.array(self.starts), np.arange(len(Z)), side="right")
+        for j in np.flatnonzero(wrong.sum(axis=0) > 1):
+            rows = np.flatnonzero(wrong[:, j])
+            expected, off = prediction[rows, j], Z[rows, j] - prediction[rows, j]
+            exchanged = off[np.argsort(np.arange(1, len(rows) + 1) * GOLDEN % 1.0)]
+            steps = np.abs(np.diff(Z[:, j]))
+            step = float(np.nanmedian(steps))
+            near, near_by_chance = (np.minimum(AGREES * np.abs(e), STEPS * step) for e in (off, exchanged))
+            agree, by_chance = np.zeros((2, len(rows)), dtype=bool)
+            made_up = Z[:, j].copy()
+            made_up[rows] = expected + exchanged
+            for lag in (*range(-BRANCH_ROWS, 0), *range(1, BRANCH_ROWS + 1)):
+                other = np.clip(rows + lag, 0, len(Z) - 1)
+                beside = (other == rows + lag) & (group[other] == group[rows])
+                agree |= beside & (np.abs(Z[rows, j] - Z[other, j]) <= near)
+                by_chance |= beside & (np.abs(made_up[rows] - made_up[other]) <= near_by_chance)
+            if agree.sum() > 2 * by_chance.sum() + CHANCE_RETURNS:
+                found[rows, j] = agree
+        return found
+
     def suspicious(self, Z: Array, resolution: Array) -> Array:
         """Cells far from a running median of their column, by its running deviation."""
         V, found = np.nan_to_num(Z), np.zeros(Z.shape, dtype=bool)
@@ -181,7 +214,8 @@ class Sequence:
 
         A stretch is longer than chance makes one: of `n` rows, of which the share ``q`` of the others
         equals the row before, ``n q^(length - 1)`` stretches of a length are expected. The first row,
-        whose value is repeated, is not of it.
+        whose value is repeated, is not of it. A value to which the column returns for another such
+        stretch, after as many rows elsewhere, is a level or an end of its range.
         """
         numbers = np.zeros(Z.shape, dtype=np.int64)
         same = np.diff(Z, axis=0, prepend=np.nan) == 0.0
@@ -196,7 +230,7 @@ class Sequence:
                 others = len(Z) - lengths[long].sum()
                 share = lengths[~long].sum() / max(others, 1)
                 if len(Z) * share ** float(least) < CHANCE:
-                    for first, last in runs[long]:
+                    for first, last in runs[long][~_returned_to(runs[long], Z[:, j])]:
                         numbers[first:last, j] = first + 1
                     break
         return numbers
@@ -231,6 +265,16 @@ def _runs(chosen: Array, breaks: Array) -> Iterator[tuple[int, int]]:
     starts = np.flatnonzero(chosen & (breaks | ~np.r_[False, chosen[:-1]]))
     ends = np.flatnonzero(chosen & np.r_[breaks[1:] | ~chosen[1:], True]) + 1
     yield from zip(starts, ends, strict=True)
+
+
+def _returned_to(runs: Array, values: Array) -> Array:
+    """Stretches (first row, and the one after the last) whose value another has that is not near."""
+    first, last = runs.T
+    same = values[first][:, None] == values[first]
+    apart = np.maximum(first[:, None] - last, first - last[:, None])
+    shorter = np.minimum.outer(last - first, last - first)
+    returned: Array = np.any(same & (apart > shorter), axis=1)
+    return returned
 
 
 def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:

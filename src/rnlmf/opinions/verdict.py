@@ -64,9 +64,13 @@ def student_density(relative: Array, freedom: float) -> Array:
     return density
 
 
+def _stretch(freedom: float) -> float:
+    return float(student.ppf((1.0 + QUANTILE) / 2.0, freedom)) / NORMAL_QUANTILE
+
+
 def _right(z: Array, p: Array, s: Array, freedom: float) -> Array:
     """Density of every witness, (K, n); scales are calibrated at a quantile of the normal."""
-    stretch = float(student.ppf((1.0 + QUANTILE) / 2.0, freedom)) / NORMAL_QUANTILE
+    stretch = _stretch(freedom)
     told = np.isfinite(s)
     scale = np.where(told, s, 1.0) / stretch
     with np.errstate(over="ignore"):
@@ -167,6 +171,12 @@ class Verdict:
         for j, (column, rows) in enumerate(zip(self.columns, judged.T, strict=True)):
             out[rows, j] = column.probability(Z[rows, j], p[:, rows, j], s[:, rows, j])
         return out
+
+    def seldom(self, chance: float) -> Array:
+        """Scales by which predictions of right cells of every column are off with this chance."""
+        return np.array(
+            [student.isf(chance / 2.0, c.freedom) / _stretch(c.freedom) for c in self.columns]
+        )
 
     def unseen(self, trusted: Array) -> Array:
         """Mean square of the errors, in spreads, of columns in which none are told.
