@@ -92,6 +92,7 @@ def most_suspicious(
         # Right cells that are hidden yet blur the verdict: to stay bad, half as much must be wrong.
         still = hidden.all(axis=1) & (wrong.mean(axis=1) > BAD_ROW / 2.0)
         chosen |= (mostly_hidden(wrong) | still)[:, None]
+        chosen = sequence.without_short_gaps(chosen)
     return chosen
 
 

@@ -144,6 +144,13 @@ class ColumnVerdict:
         return probability
 
 
+def _typical_of(found: list[ColumnVerdict]) -> ColumnVerdict:
+    """What most columns say of errors: in the middle of each parameter."""
+    freedom, share, size = np.median([(c.freedom, c.share, c.size) for c in found], axis=0)
+    credibility = np.mean([c.credibility for c in found if c.credibility is not None], axis=0)
+    return ColumnVerdict(float(freedom), credibility, float(share), float(size))
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Of all columns."""
@@ -159,9 +166,17 @@ class Verdict:
             ColumnVerdict.learn(Z[rows, j], p[:, rows, j], s[:, rows, j])
             for j, rows in enumerate(judged.T)
         ]
-        if np.mean([gain > price for _, gain in found]) > COMPANY:
-            price = min(price, PRICE_IN_COMPANY)
-        return cls(tuple(v if gain > price else ColumnVerdict() for v, gain in found))
+        if np.mean([gain > price for _, gain in found]) <= COMPANY:
+            return cls(tuple(v if gain > price else ColumnVerdict() for v, gain in found))
+        price = min(price, PRICE_IN_COMPANY)
+        usual = _typical_of([v for v, gain in found if gain > price])
+        scales = [np.median(s[0, rows, j]) if rows.any() else np.inf for j, rows in enumerate(judged.T)]
+        return cls(
+            tuple(
+                v if gain > price else (usual if usual.size > GROSS * scale else ColumnVerdict())
+                for (v, gain), scale in zip(found, scales, strict=True)
+            )
+        )
 
     def probability(self, Z: Array, judged: Array, witnesses: list[Witness]) -> Array:
         """That cells are wrong; zero where they cannot be judged."""
