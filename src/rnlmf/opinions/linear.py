@@ -25,6 +25,8 @@ FIRST_RIDGE = 1e-3
 FILLINGS = 2
 # Predictions leave the range that a column has shown by at most this share of it.
 BEYOND = 0.5
+# Rows so many times as long as usual ones, from the centre, count as much as these.
+LONG = 2.0
 CHUNK_CELLS = 1 << 22
 
 
@@ -37,6 +39,18 @@ def _patterns(hidden: Array) -> Iterator[tuple[Array, Array]]:
         step = max(1, CHUNK_CELLS // (int(count) * hidden.shape[1]))
         for first in range(0, len(rows), step):
             yield rows[first : first + step], columns[first : first + step]
+
+
+def _row_weights(A: Array, known: Array) -> Array:
+    """1 for rows of usual length; of longer ones the product of two cells counts as theirs.
+
+    A row far out would else be a direction of its own, and excuse its errors (Raymaekers and Rousseeuw
+    2019: a generalised spatial sign covariance).
+    """
+    length = np.sqrt((A**2).sum(axis=1) / np.maximum(known.sum(axis=1), 1.0))
+    usual = LONG * float(np.median(length))
+    weights: Array = np.minimum(1.0, usual / np.maximum(length, max(usual, 1e-12))) ** 2
+    return weights[:, None]
 
 
 def _fill(A: Array, hidden: Array, P: Array) -> tuple[Array, Array]:
@@ -63,7 +77,9 @@ class LinearOpinion:
     high: Array
 
     @classmethod
-    def learn(cls, Z: Array, hidden: Array, order: Array) -> LinearOpinion:
+    def learn(
+        cls, Z: Array, hidden: Array, order: Array, least_ridge: float = 0.0
+    ) -> LinearOpinion:
         """From rows with hidden cells; the ridge is the one that predicts other rows best."""
         V = np.clip(Z, -LARGEST_PULL, LARGEST_PULL)
         known = (~hidden).astype(float)
@@ -73,13 +89,15 @@ class LinearOpinion:
         scale = np.sqrt((A**2).sum(axis=0) / total)
         scale = np.where(scale > 0.0, scale, 1.0)
         A /= scale
-        R = A.T @ A / np.maximum(known.T @ known, 1.0)
+        weights = _row_weights(A, known)
+        R = (A * weights).T @ A / np.maximum((known * weights).T @ known, 1.0)
         values, vectors = np.linalg.eigh(R)
         R = (vectors * np.maximum(values, FIRST_RIDGE)) @ vectors.T
         identity = np.eye(len(R))
         for _ in range(FILLINGS):
             filled, covariance = _fill(A, hidden, np.linalg.inv(R))
-            R = (filled.T @ filled + covariance) / len(A) + FIRST_RIDGE * identity
+            R = (filled * weights).T @ filled / weights.sum() + covariance / len(A)
+            R += FIRST_RIDGE * identity
         R -= FIRST_RIDGE * identity
         half = np.zeros(len(A), dtype=bool)
         half[order[::2]] = True
@@ -87,13 +105,14 @@ class LinearOpinion:
         def loss(ridge: float) -> float:
             total = 0.0
             for part in (half, ~half):
-                own = (filled[part].T @ filled[part] + covariance * part.mean()) / max(part.sum(), 1)
+                rows, w = filled[part], weights[part]
+                own = (rows * w).T @ rows / max(w.sum(), 1e-9) + covariance / len(A)
                 P = np.linalg.inv(own + ridge * identity)
                 residuals = np.abs(filled[~part] @ P) / np.diag(P)
                 total += float(np.mean(np.log(np.median(residuals, axis=0) + 1e-9)))
             return total
 
-        ridge = min(RIDGES, key=loss)
+        ridge = max(min(RIDGES, key=loss), least_ridge)
         shown = np.clip(np.where(np.isnan(Z), mean, Z), -WILD, WILD)
         low, high = shown.min(axis=0), shown.max(axis=0)
         beyond = BEYOND * (high - low)
