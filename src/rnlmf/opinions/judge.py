@@ -35,6 +35,8 @@ ROUNDS, SETTLED = 25, 1e-4
 ONE_BY_ONE = 0.9
 # The share of the suspects of a column that must be wrong before any is touched.
 CREDIBLE = 0.5
+# Right cells are predicted as badly as odd ones with this chance.
+ODD = 0.01
 # No residual counts as more than so many squared scales in what predictions are off.
 FARTHEST_TAIL = 1e4
 # Predictions are worse, and right cells repaired more often, than residuals tell that were not looked
@@ -287,7 +289,12 @@ class Judge:
         wrong = (probability > self.threshold) & ~np.isnan(Z)
         witnesses = self.panel.testify(Z, wrong | always, judged, sequence, hearing)
         count = np.maximum(np.sum(~np.isnan(Z), axis=1), 1)
-        bad_rows = wrong.sum(axis=1) > BAD_ROW * count
+        bad = wrong
+        if sequence is None:
+            # A column need not have other errors for a row to be bad.
+            odd = distance_in_scales(Z, witnesses[0]) > self.verdict.seldom(ODD)
+            bad = wrong | (odd & judged)
+        bad_rows = bad.sum(axis=1) > BAD_ROW * count
         if sequence is None:
             # The rest of such a row is no guide to what it should be.
             wrong &= ~bad_rows[:, None] | absurd

@@ -77,9 +77,7 @@ class LinearOpinion:
     high: Array
 
     @classmethod
-    def learn(
-        cls, Z: Array, hidden: Array, order: Array, least_ridge: float = 0.0
-    ) -> LinearOpinion:
+    def learn(cls, Z: Array, hidden: Array, order: Array) -> LinearOpinion:
         """From rows with hidden cells; the ridge is the one that predicts other rows best."""
         V = np.clip(Z, -LARGEST_PULL, LARGEST_PULL)
         known = (~hidden).astype(float)
@@ -112,7 +110,7 @@ class LinearOpinion:
                 total += float(np.mean(np.log(np.median(residuals, axis=0) + 1e-9)))
             return total
 
-        ridge = max(min(RIDGES, key=loss), least_ridge)
+        ridge = min(RIDGES, key=loss)
         shown = np.clip(np.where(np.isnan(Z), mean, Z), -WILD, WILD)
         low, high = shown.min(axis=0), shown.max(axis=0)
         beyond = BEYOND * (high - low)

@@ -61,16 +61,10 @@ class Fellows:
 
     @classmethod
     def learn(
-        cls,
-        Z: Array,
-        hidden: Array,
-        used: Array,
-        columns: Columns,
-        further: tuple[Opinion, ...],
-        least_ridge: float = 0.0,
+        cls, Z: Array, hidden: Array, used: Array, columns: Columns, further: tuple[Opinion, ...]
     ) -> tuple[Fellows, Witness]:
         order = canonical_order(np.where(hidden, 0.0, Z))
-        linear = LinearOpinion.learn(Z, hidden, order, least_ridge)
+        linear = LinearOpinion.learn(Z, hidden, order)
         filled = _filled(Z, hidden, linear.predict(Z, hidden)[0])
         similar = SimilarRows.learn(filled, hidden, order)
         predictions, deviation, spread = _by_fellows(linear, similar, further, Z, hidden)
@@ -253,11 +247,10 @@ class Panel:
         columns: Columns,
         sequence: Sequence | None,
         further: tuple[Opinion, ...] = (),
-        least_ridge: float = 0.0,
     ) -> tuple[Panel, list[Witness]]:
         """From cells that are not hidden; shares and scales from those that can be judged."""
         used = judged & ~hidden
-        fellows, row = Fellows.learn(Z, hidden, used, columns, further, least_ridge)
+        fellows, row = Fellows.learn(Z, hidden, used, columns, further)
         if sequence is None:
             return cls(columns, fellows, None, None), [row]
         surroundings = sequence.near(Z, hidden)

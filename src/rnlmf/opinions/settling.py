@@ -13,9 +13,6 @@ from rnlmf.typing import Array
 
 # Most rounds in which opinions are learned anew.
 LEARNING_ROUNDS = 12
-# Coarse relations between columns come first, those with a large ridge: they need few cells of a row to
-# be right, where fine ones can be satisfied by hiding the wrong ones of many.
-COARSE_FIRST = (1e-1, 1e-2)
 # The most suspicious cell of a row misleads the opinions on its fellows. While others are looked at,
 # only cells at least half as suspicious are hidden together with it; in time, within so many rows.
 AT_ONCE, AT_ONCE_ROWS = 0.5, 7
@@ -193,8 +190,8 @@ def settle(
 ) -> tuple[Array, Panel]:
     """Learn, judge and hide in turns until the verdict does not change any more."""
     always = np.isnan(Z) | columns.absurd(Z)
-    for least_ridge in (*COARSE_FIRST, *[0.0] * LEARNING_ROUNDS):
-        panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further, least_ridge)
+    for _ in range(LEARNING_ROUNDS):
+        panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
         suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE)
         probability = suspicion.probability(Z, judged, witnesses)
         probability = in_bursts(probability, hidden, sequence)
@@ -203,7 +200,7 @@ def settle(
         )
         wrong = ((probability > 0.5) & ~excused) | stuck(Z, judged, witnesses[-1], sequence)
         new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
-        if least_ridge == 0.0 and np.mean(new != hidden) < LEARNED:
+        if np.mean(new != hidden) < LEARNED:
             break
         hidden = new
     return hidden, panel

@@ -31,7 +31,8 @@ LONGEST_EXCURSION, STEP_ROWS, RETURNS = 60, 121, 0.5
 SHORTEST_REPEAT = 5
 # Rows between two suspects of a burst that are not told from it.
 SHORT_GAP = 2
-# Suspects return to where a column was within so many rows, but for this share of what they are off.
+# Suspects return to where a column was within so many rows, but for this share of what they are off,
+# and for so many usual steps.
 BRANCH_ROWS, AGREES, STEPS = 10, 0.1, 3.0
 # So many may do so by chance in any column.
 CHANCE_RETURNS = 4
@@ -130,30 +131,33 @@ class Sequence:
         return found
 
     def branches(self, Z: Array, wrong: Array, prediction: Array) -> Array:
-        """Suspects that are where others were shortly before or after: a second branch, no errors.
+        """Suspects that are where the column was shortly before or after: a second branch, no errors.
 
         An echo, a load or a light that is switched on and off has two or more levels, each of which
         goes on where it was. Errors return to other values no more than if they were exchanged.
         """
         found = np.zeros(wrong.shape, dtype=bool)
-        group = np.searchsorted(np.array(self.starts), np.arange(len(Z)), side="right")
         for j in np.flatnonzero(wrong.sum(axis=0) > 1):
-            rows = np.flatnonzero(wrong[:, j])
-            expected, off = prediction[rows, j], Z[rows, j] - prediction[rows, j]
+            rows, column = np.flatnonzero(wrong[:, j]), Z[:, j]
+            expected, off = prediction[rows, j], column[rows] - prediction[rows, j]
             exchanged = off[np.argsort(np.arange(1, len(rows) + 1) * GOLDEN % 1.0)]
-            steps = np.abs(np.diff(Z[:, j]))
-            step = float(np.nanmedian(steps))
-            near, near_by_chance = (np.minimum(AGREES * np.abs(e), STEPS * step) for e in (off, exchanged))
-            agree, by_chance = np.zeros((2, len(rows)), dtype=bool)
-            made_up = Z[:, j].copy()
+            made_up = column.copy()
             made_up[rows] = expected + exchanged
-            for lag in (*range(-BRANCH_ROWS, 0), *range(1, BRANCH_ROWS + 1)):
-                other = np.clip(rows + lag, 0, len(Z) - 1)
-                beside = (other == rows + lag) & (group[other] == group[rows])
-                agree |= beside & (np.abs(Z[rows, j] - Z[other, j]) <= near)
-                by_chance |= beside & (np.abs(made_up[rows] - made_up[other]) <= near_by_chance)
+            most = STEPS * float(np.nanmedian(np.abs(np.diff(column))))
+            agree = self._returns(column, rows, np.minimum(AGREES * np.abs(off), most))
+            by_chance = self._returns(made_up, rows, np.minimum(AGREES * np.abs(exchanged), most))
             if agree.sum() > 2 * by_chance.sum() + CHANCE_RETURNS:
                 found[rows, j] = agree
+        return found
+
+    def _returns(self, column: Array, rows: Array, near: Array) -> Array:
+        """Which of the rows are near another one at most `BRANCH_ROWS` away."""
+        found = np.zeros(len(rows), dtype=bool)
+        group = np.searchsorted(np.array(self.starts), np.arange(len(column)), side="right")
+        for lag in (*range(-BRANCH_ROWS, 0), *range(1, BRANCH_ROWS + 1)):
+            other = np.clip(rows + lag, 0, len(column) - 1)
+            beside = (other == rows + lag) & (group[other] == group[rows])
+            found |= beside & (np.abs(column[rows] - column[other]) <= near)
         return found
 
     def suspicious(self, Z: Array, resolution: Array) -> Array:
