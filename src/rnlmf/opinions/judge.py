@@ -256,6 +256,10 @@ class Judge:
         if self.settled is not None:
             hidden = self.settled.recalled(X, hidden)
         probability, always = np.zeros(Z.shape), np.isnan(Z) | absurd
+        # Suspects are believed, all of them, in every round.
+        remembering = replace(
+            self.panel.fellows, further=tuple(map(Remembered, self.panel.fellows.further))
+        )
         hearing = Hearing(self.panel.fellows, Z)
         # Errors beside each other can hide one another in turns: who is suspected again stays hidden.
         released, returned = np.zeros(Z.shape, dtype=bool), np.zeros(Z.shape, dtype=bool)
@@ -264,7 +268,7 @@ class Judge:
             probability = self._probability(Z, judged, witnesses)
             probability = in_bursts(probability, hidden, sequence)
             excused = vouched_for(
-                self.panel.fellows, Z, probability, judged, always, witnesses, self.verdict, sequence
+                remembering, Z, probability, judged, always, witnesses, self.verdict, sequence
             )
             probability = np.where(excused, 0.0, probability)
             repeating = stuck(Z, judged, witnesses[-1], sequence)

@@ -62,10 +62,13 @@ class Sequence:
         return out
 
     def smooth(self, values: Array, width: int) -> Array:
-        """Running medians."""
-        return self.apply(
-            lambda rows: median_filter(values[rows], size=(width, 1), mode="nearest"), values.shape
-        )
+        """Running medians; of one column after the other, which SciPy does ten times as fast."""
+
+        def medians(rows: slice) -> Array:
+            columns = np.ascontiguousarray(values[rows].T)
+            return np.stack([median_filter(c, size=width, mode="nearest") for c in columns], axis=1)
+
+        return self.apply(medians, values.shape)
 
     def largest(self, values: Array, width: int) -> Array:
         """Running maxima."""
