@@ -100,3 +100,30 @@ def test_whole_numbers_with_errors_between_them_do_not_recur(rng):
     X[::2] = 99.0
     columns = Columns.of(X)
     np.testing.assert_array_equal(columns.recurring(X, columns.scaled(X)), X == 99.0)
+
+
+def test_what_many_columns_have_in_common_is_of_the_device(rng):
+    """The end of a range counts as such also where it is seldom."""
+    X = np.minimum(rng.gamma(2.0, 2.0, (400, 4)), 5.0)
+    X[:, 3] = rng.uniform(0.0, 4.0, 400)
+    X[7, 3] = 5.0
+    columns = Columns.of(X)
+    assert columns.recurring(X, columns.scaled(X))[7, 3]
+    alone = Columns.of(X[:, [3]])
+    assert not alone.recurring(X[:, [3]], alone.scaled(X[:, [3]]))[7, 0]
+    # It is no column's rule, however much of it is filled.
+    X[:, 0] = np.where(rng.random(400) < 0.9, 5.0, X[:, 0])
+    assert 5.0 in Columns.of(X).with_exceptions(X).common[0]
+
+
+def test_a_value_of_one_stretch_does_not_return(rng):
+    X = rng.normal(size=(1000, 2))
+    X[300:340, 0] = X[299, 0]
+    # A state: half of the time in stretches, so that it is no column's rule either.
+    X[np.arange(1000) % 100 < 40, 1] = 0.25
+    columns = Columns.of(X)
+    assert len(columns.common[0]) == 1
+    assert 0.25 in columns.common[1]
+    ordered = columns.with_exceptions(X)
+    assert not len(ordered.common[0])
+    assert ordered.common[1].tolist() == [0.25]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rnlmf.opinions.linear import LinearOpinion
+from rnlmf.opinions.linear import LinearOpinion, row_weights
 
 
 def conditional(opinion, row, hidden, j):
@@ -87,3 +87,14 @@ def test_predictions_stay_near_what_a_column_has_shown(rng):
     far = np.array([[1e6, 0.0, 0.0]])
     low, high = Z[:, 2].min(), Z[:, 2].max()
     assert high < opinion.predict(far, nothing[:1])[0][0, 2] <= high + 0.5 * (high - low) + 1e-9
+
+
+def test_a_row_far_out_counts_as_a_usual_one(rng):
+    """As a direction of its own it would predict what is wrong of it."""
+    A = rng.normal(size=(200, 30))
+    A[0] *= 50.0
+    weights = row_weights(A, np.ones(A.shape))[:, 0]
+    length = np.linalg.norm(A, axis=1) * np.sqrt(weights)
+    np.testing.assert_array_equal(weights[1:], 1.0)
+    assert length[0] == pytest.approx(2.0 * np.median(length), rel=0.05)
+    assert np.all(row_weights(np.zeros((5, 3)), np.ones((5, 3))) == 1.0)

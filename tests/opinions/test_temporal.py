@@ -196,3 +196,54 @@ def test_excursions_of_any_length_are_suspicious_and_what_lies_between_them_is_n
     expected = np.zeros(Z.shape, dtype=bool)
     expected[50:90, 0] = expected[[200, 210], 0] = True
     np.testing.assert_array_equal(found, expected)
+
+
+def two_levels(rng, n=300):
+    """A slow movement that is switched to another one now and then, and back."""
+    t = np.linspace(0.0, 3.0, n)
+    low, high = np.sin(t) + 0.002 * rng.normal(size=n), 4.0 + np.cos(t) + 0.002 * rng.normal(size=n)
+    switched = np.zeros(n, dtype=bool)
+    for first in range(20, n - 20, 31):
+        switched[[first, first + 2, first + 3, first + 6]] = True
+    return np.where(switched, high, low)[:, None], low[:, None], switched[:, None]
+
+
+def test_values_to_which_a_column_returns_are_a_branch_and_errors_are_not(rng):
+    Z, low, switched = two_levels(rng)
+    assert Sequence.of(300).branches(Z, switched, low)[switched].mean() > 0.9
+    errors = low + np.where(
+        switched, rng.choice([-1.0, 1.0], Z.shape) * rng.uniform(1.0, 8.0, Z.shape), 0
+    )
+    assert not Sequence.of(300).branches(errors, switched, low).any()
+
+
+def test_no_branch_reaches_into_another_sequence(rng):
+    Z, low, switched = two_levels(rng)
+    every_row_alone = Sequence.of(300, np.arange(300))
+    assert not every_row_alone.branches(Z, switched, low).any()
+
+
+def test_a_level_to_which_a_column_returns_is_not_stuck(rng):
+    Z = np.cumsum(rng.normal(size=(300, 2)), axis=0)
+    Z[50:70] = Z[49]
+    Z[200:215, 0] = Z[49, 0]
+    numbers = Sequence.of(300).repeated(Z)
+    assert not numbers[:, 0].any()
+    assert np.flatnonzero(numbers[:, 1]).tolist() == list(range(50, 70))
+
+
+def test_a_stuck_stretch_with_a_spike_in_it_is_stuck(rng):
+    Z = np.cumsum(rng.normal(size=(300, 1)), axis=0)
+    Z[50:90] = Z[49]
+    Z[70] += 5.0
+    numbers = Sequence.of(300).repeated(Z)
+    assert np.all(numbers[72:90] > 0)
+    assert np.all(numbers[50:70] > 0)
+
+
+def test_running_medians_are_those_of_every_column_and_sequence(rng):
+    values = rng.normal(size=(50, 3))
+    smooth = Sequence.of(50, np.repeat([0, 1], [20, 30])).smooth(values, 5)
+    padded = np.pad(values[20:], ((2, 2), (0, 0)), mode="edge")
+    for i in range(30):
+        np.testing.assert_array_equal(smooth[20 + i], np.median(padded[i : i + 5], axis=0))

@@ -131,3 +131,25 @@ def test_wrong_cells_are_easier_to_believe_in_company(rng):
     found = Verdict.learn(Z, judged, all_).probability(Z, judged, all_) > 0.5
     assert np.mean(found[wrong]) > 0.8
     assert np.mean(found[~wrong]) < 0.01
+
+
+def test_columns_in_company_have_the_errors_of_the_company(rng):
+    """Errors that blur their own column's predictions do not pay there, but do elsewhere."""
+    Z = 0.1 * calibrated(rng.normal(size=(1000, 5)))
+    wrong = rng.random(Z.shape) < 0.05
+    Z = np.where(wrong, Z + rng.choice([-4.0, 4.0], Z.shape), Z)
+    judged, (witness,) = one_witness(Z, 0.1)
+    scale = witness.scale.copy()
+    scale[:, 4] = np.where(wrong[:, 4], 1.2, 0.1)
+    blurred = Witness(witness.prediction, scale)
+    alone = Verdict.learn(Z[:, 4:], judged[:, 4:], [Witness(witness.prediction[:, 4:], scale[:, 4:])])
+    together = Verdict.learn(Z, judged, [blurred])
+    assert alone.columns[0].share == 0.0
+    assert together.columns[4].share == pytest.approx(0.05, rel=0.3)
+    assert np.mean(together.probability(Z, judged, [blurred])[wrong[:, 4], 4] > 0.5) > 0.5
+
+
+def test_what_is_seldom_depends_on_the_tail():
+    heavy, light = (Verdict((ColumnVerdict(nu),)).seldom(1e-3)[0] for nu in (1.0, 30.0))
+    assert 3.0 < light < 5.0
+    assert heavy > 100.0

@@ -82,7 +82,7 @@ def _returning(column: Array, values: Array) -> Array:
 def _shared(common: tuple[Array, ...]) -> Array:
     """Values that are common in many columns: the end of a device's range, or its code for nothing."""
     values, counts = np.unique(np.concatenate(common), return_counts=True)
-    shared: Array = values[counts > SHARED * len(common)]
+    shared: Array = values[(counts > 1) & (counts > SHARED * len(common))]
     return shared
 
 

@@ -41,15 +41,15 @@ def _patterns(hidden: Array) -> Iterator[tuple[Array, Array]]:
             yield rows[first : first + step], columns[first : first + step]
 
 
-def _row_weights(A: Array, known: Array) -> Array:
+def row_weights(A: Array, known: Array) -> Array:
     """1 for rows of usual length; of longer ones the product of two cells counts as theirs.
 
     A row far out would else be a direction of its own, and excuse its errors (Raymaekers and Rousseeuw
     2019: a generalised spatial sign covariance).
     """
     length = np.sqrt((A**2).sum(axis=1) / np.maximum(known.sum(axis=1), 1.0))
-    usual = LONG * float(np.median(length))
-    weights: Array = np.minimum(1.0, usual / np.maximum(length, max(usual, 1e-12))) ** 2
+    usual = LONG * float(np.median(length[length > 0.0])) if length.any() else 1.0
+    weights: Array = np.minimum(1.0, usual / np.maximum(length, usual)) ** 2
     return weights[:, None]
 
 
@@ -87,7 +87,7 @@ class LinearOpinion:
         scale = np.sqrt((A**2).sum(axis=0) / total)
         scale = np.where(scale > 0.0, scale, 1.0)
         A /= scale
-        weights = _row_weights(A, known)
+        weights = row_weights(A, known)
         R = (A * weights).T @ A / np.maximum((known * weights).T @ known, 1.0)
         values, vectors = np.linalg.eigh(R)
         R = (vectors * np.maximum(values, FIRST_RIDGE)) @ vectors.T
