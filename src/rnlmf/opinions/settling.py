@@ -26,7 +26,8 @@ LEARNED = 5e-4
 CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
 # So many rows tell how often errors fit each other by chance.
 EXCHANGED_ROWS = 500
-# Fellows that are off by more scales contradict a cell, unless they are once in a thousand times.
+# Fellows that are off by more scales contradict a movement to where the column never is; elsewhere, and
+# a level to which it returns, they do if they are so far off less than once in a thousand times.
 CONTRADICTED, SELDOM = 6.0, 1e-3
 # A stuck value need not be far off all the time: root mean square, no scale counting for more.
 STUCK, FARTHEST_STUCK = 3.0, 10.0
@@ -163,9 +164,12 @@ def vouched_for(
             excused[rows] = found & (found.sum() + CHANCE_CELLS > 2 * by_chance)
     if sequence is not None:
         expected, distance = witnesses[0].prediction, distance_in_scales(Z, row)
-        contradicted = distance > np.maximum(verdict.seldom(SELDOM), CONTRADICTED)
+        farthest = np.maximum(verdict.seldom(SELDOM), CONTRADICTED)
+        low, high = np.nanquantile(np.where(wrong | ~judged, np.nan, Z), (SELDOM, 1.0 - SELDOM), axis=0)
+        elsewhere = (Z < low) | (Z > high)
+        contradicted = distance > np.where(elsewhere, CONTRADICTED, farthest)
         excused |= sequence.events(Z, wrong, expected, VOUCHED, contradicted)
-        excused |= sequence.branches(Z, wrong, expected) & ~contradicted
+        excused |= sequence.branches(Z, wrong, expected) & (distance < farthest)
     return excused & ~always
 
 
