@@ -29,7 +29,8 @@ from rnlmf.typing import Array
 
 FREEDOMS = (30.0, 10.0, 4.0, 2.0, 1.0)
 STEPS = 6
-# Errors are gross: at least the column's spread. No more than this share of a column is wrong.
+# Errors are gross: at least the column's spread, or hundreds of times (`EXACT`) what predictions are
+# off, where that is less. No more than this share of a column is wrong.
 LEAST_ERROR, LARGEST_ERROR = 1.0, 50.0
 MOST_WRONG = 0.4
 # Nor is there an error that can be told from a surprise unless errors are this many times as large as
@@ -107,6 +108,8 @@ class ColumnVerdict:
         only = mixed = np.full(len(p), 0.1 / max(len(p) - 1, 1))
         only[0] = 1.0 - only[1:].sum()
         share, size = 0.03, 3.0
+        usual = float(np.median(s[0]))
+        least = min(LEAST_ERROR, EXACT * usual)
         bounded = np.clip(z - p[0], -LARGEST_ERROR, LARGEST_ERROR)
         # From one freedom to the next, what was found is a good start.
         for freedom in FREEDOMS:
@@ -121,13 +124,12 @@ class ColumnVerdict:
                 posterior = wrong / (wrong + (1.0 - share) * right)
                 share = float(np.clip(posterior.mean(), 1e-5, MOST_WRONG))
                 squares = float((posterior * bounded**2).sum() / max(posterior.sum(), 1e-9))
-                size = float(np.clip(np.sqrt(squares), LEAST_ERROR, LARGEST_ERROR))
+                size = float(np.clip(np.sqrt(squares), least, LARGEST_ERROR))
                 part = (parts / right * (1.0 - posterior)).sum(axis=1)
                 mixed = part / part.sum()
             value = float(np.log(share * _wrong(z, p[0], s[0], size) + (1 - share) * (mixed @ f)).sum())
             if value > likelihood:
                 best, likelihood = cls(freedom, mixed, share, size), value
-        usual = float(np.median(s[0]))
         told_apart = best.size > GROSS * usual
         if best.freedom == min(FREEDOMS) and best.size < EXACT * usual:
             right = z[best.probability(z, p, s) < 0.5]
