@@ -9,7 +9,8 @@ mislead. The ratio
 
     phi = harm of believing the suspects / harm of believing made-up errors
 
-is near 1 where the suspects mislead as errors do, and 0 or less where they inform.
+is near 1 where the suspects mislead as errors do, and 0 or less where they inform. A few may mislead by
+chance: unless phi is high by two standard errors, nobody is taken to be wrong.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ APART = 6
 REACH = 4
 # With fewer suspects nothing can be said of a column by itself; they count as so many of all columns.
 FEWEST = 10.0
+# The share of the suspects that must be wrong before any is touched, and the standard errors by which
+# it might be overestimated.
+CREDIBLE, ERRORS = 0.5, 2.0
 
 
 def misleading(
@@ -65,6 +69,8 @@ def misleading(
         return 0.0, np.zeros(Z.shape[1])
     overall = float(real.mean() / fake.mean())
     m = Z.shape[1]
+    if overall >= CREDIBLE and not _surely_more(real, CREDIBLE * fake, paired=sequence is not None):
+        return 0.0, np.zeros(m)
     counts = np.bincount(of_column, minlength=m)
     reals = np.bincount(of_column, real, minlength=m) / np.maximum(counts, 1)
     fakes = np.bincount(of_fake, minlength=m)
@@ -74,6 +80,15 @@ def misleading(
     own = reals / np.where(expected > 0.0, expected, 1.0)
     shares = (weight * own + FEWEST * overall) / (weight + FEWEST)
     return overall, shares
+
+
+def _surely_more(some: Array, others: Array, paired: bool) -> bool:
+    """Whether the mean of some is higher than that of others by more than chance; of the same places."""
+    if paired:
+        variance = float(np.var(some - others)) / len(some)
+    else:
+        variance = float(np.var(some)) / len(some) + float(np.var(others)) / len(others)
+    return float(some.mean() - others.mean()) > ERRORS * np.sqrt(variance)
 
 
 def _elsewhere(believed: Array, free: Array, rng: np.random.RandomState) -> Array:

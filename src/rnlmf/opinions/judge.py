@@ -10,7 +10,7 @@ import numpy as np
 
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.evidence import misleading
+from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered, mostly_hidden
 from rnlmf.opinions.settling import (
     CLOSE,
@@ -33,8 +33,6 @@ from rnlmf.typing import Array
 ROUNDS, SETTLED = 25, 1e-4
 # Once the scales are known, and small, one error makes all cells of its row look wrong.
 ONE_BY_ONE = 0.9
-# The share of the suspects of a column that must be wrong before any is touched.
-CREDIBLE = 0.5
 # Right cells are predicted as badly as odd ones with this chance.
 ODD = 0.01
 # No residual counts as more than so many squared scales in what predictions are off.
