@@ -153,3 +153,14 @@ def test_what_is_seldom_depends_on_the_tail():
     heavy, light = (Verdict((ColumnVerdict(nu),)).seldom(1e-3)[0] for nu in (1.0, 30.0))
     assert 3.0 < light < 5.0
     assert heavy > 100.0
+
+
+def test_errors_go_unseen_where_predictions_are_bad():
+    error = ColumnVerdict(4.0, np.ones(1), 0.1, 3.0)
+    verdict = Verdict((error, ColumnVerdict(), ColumnVerdict(), ColumnVerdict()))
+    scale = np.array([0.1, 0.1, 1.0, 1.0])
+    unseen = verdict.unseen(np.ones(4, dtype=bool), scale)
+    np.testing.assert_allclose(unseen, [0.0, 0.0, 0.9, 0.9])
+    assert not verdict.unseen(np.zeros(4, dtype=bool), scale).any()
+    most = Verdict((error, error, error, ColumnVerdict()))
+    np.testing.assert_allclose(most.unseen(np.ones(4, dtype=bool), np.full(4, 0.1)), [0, 0, 0, 0.9])

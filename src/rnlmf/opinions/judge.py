@@ -39,7 +39,7 @@ ODD = 0.01
 FARTHEST_TAIL = 1e4
 # Predictions are worse, and right cells repaired more often, than residuals tell that were not looked
 # for: by about this factor on the development sets of benchmarks/unseen.
-CALIBRATION = 1.5
+CALIBRATION = 2.0
 # With fewer right cells beside wrong ones, all right cells tell what predictions are off.
 FEWEST_BESIDE = 50
 # Panels are learned from at most so many rows.
@@ -308,7 +308,8 @@ class Judge:
             wrong,
             bad_rows,
             repeating & wrong,
-            self.verdict.unseen(self.trusted) * columns.spread**2,
+            self.verdict.unseen(self.trusted, np.median(witnesses[0].scale, axis=0))
+            * columns.spread**2,
         )
 
     def _probability(self, Z: Array, judged: Array, witnesses: list[Witness]) -> Array:

@@ -166,7 +166,7 @@ def vouched_for(
         expected, distance = witnesses[0].prediction, distance_in_scales(Z, row)
         farthest = np.maximum(verdict.seldom(SELDOM), CONTRADICTED)
         low, high = np.nanquantile(np.where(wrong | ~judged, np.nan, Z), (SELDOM, 1.0 - SELDOM), axis=0)
-        elsewhere = (Z < low) | (Z > high)
+        elsewhere = (low > Z) | (high < Z)
         contradicted = distance > np.where(elsewhere, CONTRADICTED, farthest)
         excused |= sequence.events(Z, wrong, expected, VOUCHED, contradicted)
         excused |= sequence.branches(Z, wrong, expected) & (distance < farthest)

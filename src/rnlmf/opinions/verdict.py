@@ -195,18 +195,20 @@ class Verdict:
             [student.isf(chance / 2.0, c.freedom) / _stretch(c.freedom) for c in self.columns]
         )
 
-    def unseen(self, trusted: Array) -> Array:
+    def unseen(self, trusted: Array, scale: Array) -> Array:
         """Mean square of the errors, in spreads, of columns in which none are told.
 
-        Where most columns have errors, others will have as many, as large: usually.
+        Where most columns have errors, others will have as many, as large: usually. So will columns
+        that are predicted with a `scale` too large to tell errors of the usual size.
         """
         told = np.array([c.share > 0.0 for c in self.columns]) & trusted
-        if np.mean(told) <= COMPANY:
+        if not told.any():
             return np.zeros(len(told))
         share, size = np.median(
             [(c.share, c.size) for c, t in zip(self.columns, told, strict=True) if t], axis=0
         )
-        return np.where(told, 0.0, share * size**2)
+        blind = (size <= GROSS * scale) | (np.mean(told) > COMPANY)
+        return np.where(told | ~blind, 0.0, share * size**2)
 
 
 def least_probability(probability: Array, false_repairs: float) -> float:
