@@ -83,7 +83,7 @@ def misleading(
 
 
 def _surely_more(some: Array, others: Array, paired: bool) -> bool:
-    """Whether the mean of some is higher than that of others by more than chance; of the same places."""
+    """Whether some are more than others on average, and not by chance; `paired` at the same places."""
     if paired:
         variance = float(np.var(some - others)) / len(some)
     else:

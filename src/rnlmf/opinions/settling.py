@@ -165,8 +165,10 @@ def vouched_for(
     if sequence is not None:
         expected, distance = witnesses[0].prediction, distance_in_scales(Z, row)
         farthest = np.maximum(verdict.seldom(SELDOM), CONTRADICTED)
-        low, high = np.nanquantile(np.where(wrong | ~judged, np.nan, Z), (SELDOM, 1.0 - SELDOM), axis=0)
-        elsewhere = (low > Z) | (high < Z)
+        undoubted = np.where(wrong | ~judged, np.nan, Z)
+        undoubted[:, ~np.any(judged & ~wrong, axis=0)] = np.finfo(float).max
+        low, high = np.nanquantile(undoubted, (SELDOM, 1.0 - SELDOM), axis=0)
+        elsewhere = ~((low <= Z) & (high >= Z))
         contradicted = distance > np.where(elsewhere, CONTRADICTED, farthest)
         excused |= sequence.events(Z, wrong, expected, VOUCHED, contradicted)
         excused |= sequence.branches(Z, wrong, expected) & (distance < farthest)
