@@ -4,7 +4,7 @@ from sklearn.datasets import load_digits
 
 from rnlmf.datasets import occlude, salt_and_pepper
 from rnlmf.metrics import relative_rmse
-from rnlmf.opinions.pixels import PixelJudge, same_unit
+from rnlmf.opinions.pixels import PixelJudge, least_gain, same_unit
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +75,13 @@ def test_pixels_share_both_ends_of_a_scale(digits, rng):
     assert not same_unit(rng.normal(size=(200, 10)))
     # A limit that all columns share is one end only.
     assert not same_unit(np.minimum(rng.exponential(size=(200, 10)), 2.0) + 0.0)
+
+
+def test_rows_whose_suspects_are_right_are_told_by_what_hiding_them_gains(rng):
+    usual, errors = rng.normal(0.5, 0.1, 200), rng.normal(1.5, 0.1, 50)
+    least = least_gain(np.r_[usual[:100], errors], usual[100:])
+    assert usual.max() < least < errors.min()
+    # One group, or a lower one of its own, is all of errors.
+    assert least_gain(errors, usual) == -np.inf
+    assert least_gain(np.r_[errors, errors + 2.0], usual) == -np.inf
+    assert least_gain(usual, errors[:3]) == -np.inf

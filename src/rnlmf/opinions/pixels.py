@@ -10,7 +10,8 @@ in the loss of their predictions, if the suspects of all rows are hidden, from l
 predicting, instead of believed. Hiding surprises helps every row a little: what counts is what rows
 with suspects gain more than those without, ``g_i - mean(g of rows without)``, every row counted by its
 suspects. Errors mislead, and it is credibly positive; surprises that are right inform, and it is about
-zero or less. Then nothing is touched.
+zero or less. Then nothing is touched. Where the gains of rows with suspects fall apart into two groups,
+and the lower one is that of rows without, only the suspects of the upper one are errors.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from sklearn.mixture import GaussianMixture
 
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
@@ -51,6 +53,9 @@ RESOLUTION = 0.01
 # Rows with suspects must gain more than others, by so many standard errors and by this many scales for
 # each of their pixels: the panels differ a little for other reasons, too.
 CREDIBLE, LEAST_GAIN = 3.0, 0.05
+# Two groups of gains are apart if their means are, by so many deviations (Ashman, Bird and Zepf 1994:
+# from 2 on); the lower one is that of others within so many of theirs. Fewer rows are no group.
+APART, SAME_GROUP, FEWEST_ROWS = 3.0, 2.0, 20
 # Columns are pixels if the least and the largest value of all are values of this share of the columns.
 SHARED = 0.5
 
@@ -163,6 +168,8 @@ class PixelJudge:
         What is wrong by the first panel, and by the last.
     credible : bool
         Whether the suspects are errors; otherwise only absurd values are touched.
+    least_gain : float
+        What a row must gain by hiding its suspects for them to be errors.
     tail : float
         Root mean square over scale of the residuals of right cells.
     left_alone : dict
@@ -178,6 +185,7 @@ class PixelJudge:
     suspicion: PixelVerdict
     verdict: PixelVerdict
     credible: bool
+    least_gain: float = -np.inf
     tail: float = 1.0
     left_alone: dict[int, str] = field(default_factory=dict)
     ordered: bool = False
@@ -209,12 +217,13 @@ class PixelJudge:
         judge = cls(unit, first, believing, doubting, suspicion, verdict, True)
         gain, with_suspects = judge._gain(part, suspects, missing), suspects.any(axis=1)
         usual = float(gain[~with_suspects].mean()) if not with_suspects.all() else 0.0
-        counts = suspects.sum(axis=1)
+        least = least_gain(gain[with_suspects], gain[~with_suspects])
+        counts = suspects.sum(axis=1) * (gain >= least)
         more = counts * (gain - usual)
         credible = float(more.sum()) > max(
             LEAST_GAIN * float(counts.sum()), CREDIBLE * float(np.linalg.norm(more))
         )
-        judge = replace(judge, credible=credible)
+        judge = replace(judge, credible=credible, least_gain=least)
         if not credible:
             judge = replace(judge, left_alone=_reasons(suspects))
         judgement = judge.judge(X)
@@ -240,6 +249,7 @@ class PixelJudge:
                 said = self.doubting.testify(Z, hidden, missing)
                 probability = self.verdict.probability(Z, missing, *said)
                 hidden |= probability > DOUBT
+            probability = self._where_it_helps(Z, probability, missing)
             suspects = probability > self.threshold
         prediction, scale = self.doubting.testify(Z, suspects | missing, missing)
         probability = np.where(absurd, 1.0, probability)
@@ -255,6 +265,16 @@ class PixelJudge:
             np.zeros(Z.shape[1]),
         )
 
+    def _where_it_helps(self, Z: Array, probability: Array, missing: Array) -> Array:
+        """Probabilities; zero in rows that do not gain enough by hiding their suspects."""
+        suspects = probability > 0.5
+        rows = np.flatnonzero(suspects.any(axis=1))
+        if self.least_gain == -np.inf or not len(rows):
+            return probability
+        gain = self._gain(Z[rows], suspects[rows], missing[rows])
+        probability[rows[gain < self.least_gain]] = 0.0
+        return probability
+
     def _gain(self, Z: Array, suspects: Array, missing: Array) -> Array:
         """Mean loss of every row's undoubted cells with all suspects believed, less that without."""
         prediction, scale = self.doubting.testify(Z, suspects | missing, missing)
@@ -268,6 +288,22 @@ class PixelJudge:
 
         gain: Array = loss(believed) - loss(prediction)
         return gain
+
+
+def least_gain(gain: Array, others: Array) -> float:
+    """Where two groups of gains part, the lower of which is like `others`; else there is no least."""
+    if min(len(gain), len(others)) < FEWEST_ROWS:
+        return -np.inf
+    groups = GaussianMixture(2, random_state=0).fit(gain[:, None])
+    order = np.argsort(groups.means_[:, 0])
+    (low, high), (narrow, wide) = groups.means_[order, 0], np.sqrt(groups.covariances_[order, 0, 0])
+    level = float(np.median(others))
+    deviation = 1.4826 * float(np.median(np.abs(others - level)))
+    if high - low < APART * np.sqrt((narrow**2 + wide**2) / 2.0):
+        return -np.inf
+    if abs(low - level) > SAME_GROUP * deviation:
+        return -np.inf
+    return float((low * wide + high * narrow) / (narrow + wide))
 
 
 def _reasons(suspects: Array) -> dict[int, str]:
