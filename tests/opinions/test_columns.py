@@ -127,3 +127,17 @@ def test_a_value_of_one_stretch_does_not_return(rng):
     ordered = columns.with_exceptions(X)
     assert not len(ordered.common[0])
     assert ordered.common[1].tolist() == [0.25]
+
+
+def test_a_code_that_repeats_is_absurd_though_one_like_it_might_not_be(rng):
+    """Among spikes one value far out is the next of a long tail; thirty at the same place are not."""
+    X = rng.normal(size=(3000, 1))
+    X += np.where(
+        rng.random(X.shape) < 0.05, rng.choice([-1, 1], X.shape) * rng.uniform(1, 8, X.shape), 0
+    )
+    X[::100] = 100.0
+    columns = Columns.of(X)
+    np.testing.assert_array_equal(columns.absurd(columns.scaled(X)), X == 100.0)
+    # A group of its own, each value another one, may be right.
+    X[::100, 0] = rng.uniform(90.0, 110.0, 30)
+    assert not Columns.of(X).absurd(Columns.of(X).scaled(X)).any()

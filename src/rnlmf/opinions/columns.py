@@ -90,7 +90,8 @@ def _last_plausible(sizes: Array) -> float:
     """Size of a column's largest value before the gap beyond which all are absurd; at least `WILD`.
 
     Beyond the last of values whose tail falls as ``size^-a``, the next is ``g`` times as far out with
-    probability ``g^-a``; the exponent is Hill's (1975).
+    probability ``g^-a``, and so are ``k`` of them with ``g^(-a k)``; the exponent is Hill's (1975).
+    Only equal ones count, a code; others may be a group of their own.
     """
     ordered = np.sort(sizes)
     far = int(np.searchsorted(ordered, WILD, side="right"))
@@ -104,7 +105,8 @@ def _last_plausible(sizes: Array) -> float:
         tail = ordered[max(i - max(int(TAIL_SHARE * i), TAIL_CELLS), 0) : i]
         tail = tail[tail > 0.0]
         inverse = float(np.mean(np.log(last / tail))) if len(tail) and last > 1.0 else 0.0
-        if inverse == 0.0 or (ordered[i] / last) ** (-1.0 / inverse) < CHANCE_GAP:
+        same = int(np.sum(ordered[i:] == ordered[i])) if ordered[i] == ordered[-1] else 1
+        if inverse == 0.0 or (ordered[i] / last) ** (-same / inverse) < CHANCE_GAP:
             return max(last, WILD)
     return LARGEST
 

@@ -40,8 +40,8 @@ FEWEST_ROWS = 30
 
 
 def judgeable(columns: Columns, X: Array, Z: Array) -> Array:
-    """Cells that have a value which is none of those that return again and again."""
-    judged: Array = ~np.isnan(Z) & ~columns.recurring(X, Z)
+    """Cells that have a plausible value which is none of those that return again and again."""
+    judged: Array = ~np.isnan(Z) & ~columns.recurring(X, Z) & ~columns.absurd(Z)
     return judged
 
 
