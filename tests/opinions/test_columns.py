@@ -141,3 +141,15 @@ def test_a_code_that_repeats_is_absurd_though_one_like_it_might_not_be(rng):
     # A group of its own, each value another one, may be right.
     X[::100, 0] = rng.uniform(90.0, 110.0, 30)
     assert not Columns.of(X).absurd(Columns.of(X).scaled(X)).any()
+
+
+def test_events_of_a_column_at_rest_are_not_absurd(rng):
+    """They are of one order of magnitude, and none is like another."""
+    X = 0.05 * rng.normal(size=(1000, 1))
+    events = np.arange(1000) % 40 == 7
+    X[events, 0] += rng.uniform(3.0, 8.0, events.sum())
+    columns = Columns.of(X)
+    assert not columns.absurd(columns.scaled(X)).any()
+    X[500] = 1e6
+    columns = Columns.of(X)
+    assert np.flatnonzero(columns.absurd(columns.scaled(X))).tolist() == [500]

@@ -20,6 +20,8 @@ WILD = 50.0
 # and farther than chance would put it, but for once in so many columns. The tail's exponent is that of
 # the last plausible values.
 MOST_WILD, LEAST_GAP, CHANCE_GAP, TAIL_SHARE, TAIL_CELLS = 0.05, 3.0, 1e-3, 0.05, 10
+# Sizes of one order of magnitude.
+WIDEST_GROUP = 10.0
 # Beyond this nothing more is to be learned from a number, and squares must not overflow.
 LARGEST = 1e6
 # A value that returns to the letter in this share of the cells, ten times as often as its neighbours
@@ -86,12 +88,19 @@ def _shared(common: tuple[Array, ...]) -> Array:
     return shared
 
 
+def _is_group(sizes: Array) -> bool:
+    """Whether several sizes, ordered, are of one order of magnitude but not equal to the letter."""
+    many = len(sizes) >= FEWEST_COMMON and sizes[-1] <= WIDEST_GROUP * sizes[0]
+    return bool(many) and len(np.unique(sizes)) > len(sizes) / 2
+
+
 def _last_plausible(sizes: Array) -> float:
     """Size of a column's largest value before the gap beyond which all are absurd; at least `WILD`.
 
     Beyond the last of values whose tail falls as ``size^-a``, the next is ``g`` times as far out with
     probability ``g^-a``, and so are ``k`` of them with ``g^(-a k)``; the exponent is Hill's (1975).
-    Only equal ones count, a code; others may be a group of their own.
+    Only equal ones count, a code. Others of one order of magnitude are a group of their own, a state or
+    an event, of which it must be found out whether it is right.
     """
     ordered = np.sort(sizes)
     far = int(np.searchsorted(ordered, WILD, side="right"))
@@ -105,7 +114,10 @@ def _last_plausible(sizes: Array) -> float:
         tail = ordered[max(i - max(int(TAIL_SHARE * i), TAIL_CELLS), 0) : i]
         tail = tail[tail > 0.0]
         inverse = float(np.mean(np.log(last / tail))) if len(tail) and last > 1.0 else 0.0
-        same = int(np.sum(ordered[i:] == ordered[i])) if ordered[i] == ordered[-1] else 1
+        beyond = ordered[i:]
+        if _is_group(beyond):
+            continue
+        same = len(beyond) if beyond[0] == beyond[-1] else 1
         if inverse == 0.0 or (ordered[i] / last) ** (-same / inverse) < CHANCE_GAP:
             return max(last, WILD)
     return LARGEST
