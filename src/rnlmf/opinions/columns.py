@@ -107,15 +107,18 @@ def _last_plausible(sizes: Array) -> float:
     n = len(ordered)
     if far == n or n - far > MOST_WILD * n:
         return LARGEST
+    begin = 0
     for i in range(max(far, 1), n):
         last = max(float(ordered[i - 1]), 1.0)
         if ordered[i] <= LEAST_GAP * last:
             continue
-        tail = ordered[max(i - max(int(TAIL_SHARE * i), TAIL_CELLS), 0) : i]
+        tail = ordered[max(i - max(int(TAIL_SHARE * i), TAIL_CELLS), begin) : i]
         tail = tail[tail > 0.0]
         inverse = float(np.mean(np.log(last / tail))) if len(tail) and last > 1.0 else 0.0
         beyond = ordered[i:]
-        if _is_group(beyond):
+        next_gap = np.flatnonzero(beyond[1:] > LEAST_GAP * beyond[:-1])
+        if _is_group(beyond[: next_gap[0] + 1] if len(next_gap) else beyond):
+            begin = i
             continue
         same = len(beyond) if beyond[0] == beyond[-1] else 1
         if inverse == 0.0 or (ordered[i] / last) ** (-same / inverse) < CHANCE_GAP:
