@@ -264,16 +264,3 @@ def test_one_percent_of_wild_values_does_not_blind(value, rng):
     spoiled, _, _ = repaired(np.where(wild, value, X))
     assert np.all(np.abs(spoiled - truth)[wild] < 5.0)
     assert np.std((spoiled - truth)[~wild]) < 1.15 * np.std((plain - truth)[~wild])
-
-
-def test_a_second_level_is_left_alone_and_offsets_are_not(rng):
-    """Values that agree with each other, whatever the rest of their rows says, are a state."""
-    truth = table_of(600, 5, noise=0.05)
-    some = rng.random(600) < 0.1
-    levels, offsets = truth.copy(), truth.copy()
-    levels[some, 2] = 6.0 + 0.05 * rng.normal(size=some.sum())
-    offsets[some, 2] += 6.0
-    clean, _, _ = repaired(levels)
-    np.testing.assert_array_equal(clean, levels)
-    _, _, judgement = repaired(offsets)
-    assert np.mean(judgement.wrong[some, 2]) > 0.9

@@ -7,7 +7,7 @@ import numpy as np
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.mixing import typical
 from rnlmf.opinions.panel import BAD_ROW, Fellows, Opinion, Panel, mostly_hidden
-from rnlmf.opinions.temporal import AGREES, GOLDEN, Sequence
+from rnlmf.opinions.temporal import GOLDEN, Sequence
 from rnlmf.opinions.verdict import Verdict, Witness
 from rnlmf.typing import Array
 
@@ -24,8 +24,6 @@ LEARNED = 5e-4
 # Suspects account for each other if they are off by less than so many scales, and than this share of
 # what they are off if none of them is believed.
 CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
-# Fewer suspects of a column are no level.
-FEWEST_AT_LEVEL = 5
 # So many rows tell how often errors fit each other by chance.
 EXCHANGED_ROWS = 500
 # Fellows that are off by more scales contradict a movement to where the column never is; elsewhere, and
@@ -143,7 +141,7 @@ def vouched_for(
     predict each other are no errors, nor is an event in time.
     """
     row, wrong = witnesses[-1], probability > 0.5
-    excused = _at_a_level(Z, wrong, witnesses[0].prediction)
+    excused = np.zeros(wrong.shape, dtype=bool)
     rows = np.flatnonzero(wrong.sum(axis=1) > 1)
     if len(rows):
         suspects, prediction, scale = wrong[rows], row.prediction[rows], row.scale[rows]
@@ -163,7 +161,7 @@ def vouched_for(
             some = slice(None, None, -(-len(rows) // EXCHANGED_ROWS))
             made_up = _exchanged(Z[rows], suspects, prediction)[some]
             by_chance = accounted_for(made_up, some).sum() * len(rows) / len(made_up)
-            excused[rows] |= found & (found.sum() + CHANCE_CELLS > 2 * by_chance)
+            excused[rows] = found & (found.sum() + CHANCE_CELLS > 2 * by_chance)
     if sequence is not None:
         expected, distance = witnesses[0].prediction, distance_in_scales(Z, row)
         farthest = np.maximum(verdict.seldom(SELDOM), CONTRADICTED)
@@ -175,23 +173,6 @@ def vouched_for(
         excused |= sequence.events(Z, wrong, expected, VOUCHED, contradicted)
         excused |= sequence.branches(Z, wrong, expected) & (distance < farthest)
     return excused & ~always
-
-
-def _at_a_level(Z: Array, wrong: Array, prediction: Array) -> Array:
-    """Suspects of a column most of which are at the same place: a second level, and no errors.
-
-    They agree with each other better than in what they are off: an offset would move with the truth.
-    """
-    found = np.zeros(wrong.shape, dtype=bool)
-    for j in np.flatnonzero(wrong.sum(axis=0) >= FEWEST_AT_LEVEL):
-        rows = np.flatnonzero(wrong[:, j])
-        values, off = Z[rows, j], Z[rows, j] - prediction[rows, j]
-        from_level = np.abs(values - np.median(values))
-        close = from_level < AGREES * np.abs(off)
-        same_offset = np.abs(off - np.median(off))
-        if close.mean() > 0.5 and np.median(from_level) <= np.median(same_offset):
-            found[rows, j] = close
-    return found
 
 
 def _exchanged(Z: Array, wrong: Array, prediction: Array) -> Array:
