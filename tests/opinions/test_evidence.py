@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.evidence import misleading
-from rnlmf.opinions.judge import CREDIBLE
+from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.panel import Panel
 from rnlmf.opinions.temporal import Sequence
 

@@ -217,6 +217,13 @@ def test_values_to_which_a_column_returns_are_a_branch_and_errors_are_not(rng):
     assert not Sequence.of(300).branches(errors, switched, low).any()
 
 
+def test_branches_of_a_column_of_which_every_second_value_is_missing(rng):
+    Z, low, switched = two_levels(rng)
+    Z[::2] = np.nan
+    found = Sequence.of(300).branches(Z, switched & ~np.isnan(Z), low)
+    assert not found[::2].any()
+
+
 def test_no_branch_reaches_into_another_sequence(rng):
     Z, low, switched = two_levels(rng)
     every_row_alone = Sequence.of(300, np.arange(300))

@@ -196,7 +196,7 @@ class Judge:
                 return panel.testify(cells, some | np.isnan(cells), judged, sequence)
 
             witnesses = panel.testify(part, hidden, judged, sequence)
-            suspects = hidden & judged & ~columns.absurd(part)
+            suspects = hidden & judged
             harm = misleading(part, suspects, judged, witnesses, testify, sequence)
             return Evidence(witnesses, suspects, *harm)
 
@@ -291,13 +291,11 @@ class Judge:
         wrong = (probability > self.threshold) & ~np.isnan(Z)
         witnesses = self.panel.testify(Z, wrong | always, judged, sequence, hearing)
         count = np.maximum(np.sum(~np.isnan(Z), axis=1), 1)
-        bad = wrong
+        bad_rows = wrong.sum(axis=1) > BAD_ROW * count
         if sequence is None:
             # A column need not have other errors for a row to be bad.
-            odd = distance_in_scales(Z, witnesses[0]) > self.verdict.seldom(ODD)
-            bad = wrong | (odd & judged)
-        bad_rows = bad.sum(axis=1) > BAD_ROW * count
-        if sequence is None:
+            odd = judged & (distance_in_scales(Z, witnesses[0]) > self.verdict.seldom(ODD))
+            bad_rows = np.sum(wrong | odd, axis=1) > BAD_ROW * count
             # The rest of such a row is no guide to what it should be.
             wrong &= ~bad_rows[:, None] | absurd
         return Judgement(

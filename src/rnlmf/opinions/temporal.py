@@ -146,7 +146,7 @@ class Sequence:
             exchanged = off[np.argsort(np.arange(1, len(rows) + 1) * GOLDEN % 1.0)]
             made_up = column.copy()
             made_up[rows] = expected + exchanged
-            most = STEPS * float(np.nanmedian(np.abs(np.diff(column))))
+            most = STEPS * float(np.median(np.abs(np.diff(column[~np.isnan(column)]))))
             agree = self._returns(column, rows, np.minimum(AGREES * np.abs(off), most))
             by_chance = self._returns(made_up, rows, np.minimum(AGREES * np.abs(exchanged), most))
             if agree.sum() > 2 * by_chance.sum() + CHANCE_RETURNS:
