@@ -82,6 +82,25 @@ def uniform(share: float) -> Noise:
     return put
 
 
+def slips(share: float) -> Noise:
+    """Cells with the decimal point one place to the left or to the right."""
+
+    def put(X: Array, rng: np.random.Generator) -> Spoiled:
+        wrong = rng.random(X.shape) < share
+        return Spoiled(X, X * np.where(wrong, rng.choice([0.1, 10.0], X.shape), 1.0))
+
+    return put
+
+
+def zeros(share: float) -> Noise:
+    """Cells that are zero."""
+
+    def put(X: Array, rng: np.random.Generator) -> Spoiled:
+        return Spoiled(X, np.where(rng.random(X.shape) < share, 0.0, X))
+
+    return put
+
+
 def _stretches(X: Array, rng: np.random.Generator, share: float, length: int) -> Array:
     wrong = np.zeros(X.shape, dtype=bool)
     count = int(share * X.size / length)
@@ -210,6 +229,9 @@ NOISES: dict[str, dict[str, Noise]] = {
         "swapped .1": swapped(0.1),
         "spikes .05, 300 rows": few(spikes(0.05)),
         "bad rows .05": bad_rows(0.05),
+        "uniform .1": uniform(0.1),
+        "slips .05": slips(0.05),
+        "zeros .05": zeros(0.05),
     },
     "sequence": {
         "clean": clean,
@@ -219,6 +241,10 @@ NOISES: dict[str, dict[str, Noise]] = {
         "bursts .05": bursts(0.05),
         "stuck .05": stuck(0.05),
         "shuffled, spikes .05": shuffled(spikes(0.05)),
+        "offset .05": offset(0.05),
+        "swapped .1": swapped(0.1),
+        "bad rows .05": bad_rows(0.05),
+        "zeros .05": zeros(0.05),
     },
     "motion": {
         "clean": clean,

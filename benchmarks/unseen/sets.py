@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 import benchmarks.cases as cases
+from benchmarks.unseen import packaged
 from rnlmf import datasets
 from rnlmf.typing import Array
 
@@ -27,14 +28,21 @@ KINDS: dict[str, tuple[str, ...]] = {
     "image": IMAGES,
     "synthetic": SYNTHETIC,
 }
+# Sets of other packages take part where they have been fetched.
+PACKAGED = os.environ.get("RNLMF_PACKAGED")
+if PACKAGED:
+    KINDS["table"] += tuple(packaged.TABLES)
+    KINDS["sequence"] += tuple(packaged.SEQUENCES)
+    KINDS["image"] += tuple(packaged.IMAGES)
 KIND = {name: kind for kind, names in KINDS.items() for name in names}
 # Constants of the library were chosen with the other sets in view; these only report.
 REPORT = {"california_housing", "magic", "robot_wall_sonar24", "mocap_56_06", "coil100", "mnist"}
+REPORT |= {*packaged.TABLES, *packaged.SEQUENCES, *packaged.IMAGES} - packaged.DEVELOPMENT
 MOST_ROWS, MOST_STEPS = 3000, 4000
 
 
-def _file(*parts: str) -> Array:
-    path = Path(os.environ["RNLMF_DATA"]).joinpath(*parts)
+def _file(*parts: str, folder: str | None = None) -> Array:
+    path = Path(folder or os.environ["RNLMF_DATA"]).joinpath(*parts)
     return np.load(path, allow_pickle=False)["X"].astype(float)
 
 
@@ -60,9 +68,14 @@ def load(name: str) -> Array:
         return np.ascontiguousarray(LOADERS[name]())
     if kind == "motion":
         X = _file(f"{name}.npz")
+    elif name in packaged.TABLES or name in packaged.SEQUENCES or name in packaged.IMAGES:
+        X = _file(f"{name}.npz", folder=PACKAGED)
     else:
         X = _file("real", f"{kind}_{name}.npz")
-        X = X[:MOST_STEPS] if kind == "sequence" else some_rows(X, MOST_ROWS)
+    if kind == "sequence":
+        X = X[:MOST_STEPS]
+    elif kind == "table":
+        X = some_rows(X, MOST_ROWS)
     return np.ascontiguousarray(X[:, X.std(axis=0) > 1e-9 * X.std()])
 
 
