@@ -12,6 +12,7 @@ from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered, mostly_hidden
+from rnlmf.opinions.returning import without_errors
 from rnlmf.opinions.settling import (
     CLOSE,
     distance_in_scales,
@@ -35,6 +36,8 @@ ROUNDS, SETTLED = 25, 1e-4
 ONE_BY_ONE = 0.9
 # Right cells are predicted as badly as odd ones with this chance.
 ODD = 0.01
+# What is off by more scales in a bad row is repaired.
+FAR = 4.0
 # No residual counts as more than so many squared scales in what predictions are off.
 FARTHEST_TAIL = 1e4
 # Predictions are worse, and right cells repaired more often, than residuals tell that were not looked
@@ -186,7 +189,8 @@ class Judge:
             sequence = None
         if sequence is not None:
             columns = columns.with_exceptions(X[rows])
-            judged = judgeable(columns, X[rows], part)
+        columns = without_errors(columns, X[rows], part, sequence)
+        judged = judgeable(columns, X[rows], part)
         first = first_suspicion(columns, X[rows], part, sequence)
         hidden, panel = settle(part, first, judged, columns, sequence)
 
@@ -296,8 +300,9 @@ class Judge:
             # A column need not have other errors for a row to be bad.
             odd = judged & (distance_in_scales(Z, witnesses[0]) > self.verdict.seldom(ODD))
             bad_rows = np.sum(wrong | odd, axis=1) > BAD_ROW * count
-            # The rest of such a row is no guide to what it should be.
-            wrong &= ~bad_rows[:, None] | absurd
+            # The rest of such a row says little of what it should be; what is far off even so goes.
+            far = distance_in_scales(Z, witnesses[0]) > FAR
+            wrong &= ~bad_rows[:, None] | absurd | far
         return Judgement(
             columns.to_data(witnesses[0].prediction),
             witnesses[0].scale * columns.spread,

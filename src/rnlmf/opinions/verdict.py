@@ -18,7 +18,7 @@ more is no surprise, and the criterion as it is will do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammaln
@@ -33,11 +33,9 @@ STEPS = 6
 # off, where that is less. No more than this share of a column is wrong.
 LEAST_ERROR, LARGEST_ERROR = 1.0, 50.0
 MOST_WRONG = 0.4
-# Nor is there an error that can be told from a surprise unless errors are this many times as large as
-# what predictions usually are off: a broad and a narrow normal are also a heavy tail. Where these have
-# no scale at all (``nu`` is 1), an error must be far out in the column itself, three deviations, unless
-# predictions are usually exact: hundreds of times as exact as errors are large.
-GROSS, FAR_OUT, EXACT = 4.0, 3.0, 300.0
+# Nor is there an error that can be told from a surprise unless errors are of a size that predictions
+# of right cells seldom are off, with this chance: a broad and a narrow normal are also a heavy tail.
+EXACT, SURPRISE = 300.0, 0.01
 FEWEST_CELLS = 20
 # What the second component must gain, in logarithms of the number of cells: its two parameters, twice;
 # and in company, where more columns than this share have wrong cells.
@@ -78,30 +76,32 @@ def _right(z: Array, p: Array, s: Array, freedom: float) -> Array:
         return np.where(told, student_density((z - p) / scale, freedom) / scale, 0.0) + 1e-300
 
 
-def _wrong(z: Array, p: Array, s: Array, size: float) -> Array:
+def _wrong(z: Array, p: Array, s: Array, size: float, farthest: float = FARTHEST) -> Array:
     deviation = np.sqrt(np.where(np.isfinite(s), s, 0.0) ** 2 + size**2)
-    relative = np.clip((z - p) / deviation, -FARTHEST, FARTHEST)
+    relative = np.clip((z - p) / deviation, -farthest, farthest)
     density: Array = np.exp(-0.5 * relative**2) / (deviation * np.sqrt(2.0 * np.pi))
     return density
 
 
 @dataclass(frozen=True)
 class ColumnVerdict:
-    """Parameters of one column."""
+    """Parameters of one column; beyond the prediction the tail may be another than below it."""
 
     freedom: float = 5.0
+    below: float = 5.0
     credibility: Array | None = None
     share: float = 0.0
     size: float = LEAST_ERROR
 
     @classmethod
-    def learn(cls, z: Array, p: Array, s: Array) -> tuple[ColumnVerdict, float]:
+    def learn(cls, z: Array, p: Array, s: Array) -> tuple[ColumnVerdict, float, bool]:
         """From the cells that may be judged, and what the witnesses say of them (K, n).
 
-        With it comes what the second component gains, in logarithms of the number of cells.
+        With it come what the second component gains, in logarithms of the number of cells, and whether
+        errors are larger than surprises.
         """
         if len(z) < FEWEST_CELLS:
-            return cls(), -np.inf
+            return cls(), -np.inf, False
         step = -(-len(z) // MOST_CELLS)
         z, p, s = z[::step], p[:, ::step], s[:, ::step]
         best, likelihood, alone = cls(), -np.inf, -np.inf
@@ -129,28 +129,58 @@ class ColumnVerdict:
                 mixed = part / part.sum()
             value = float(np.log(share * _wrong(z, p[0], s[0], size) + (1 - share) * (mixed @ f)).sum())
             if value > likelihood:
-                best, likelihood = cls(freedom, mixed, share, size), value
-        told_apart = best.size > GROSS * usual
-        if best.freedom == min(FREEDOMS) and best.size < EXACT * usual:
-            right = z[best.probability(z, p, s) < 0.5]
-            told_apart &= len(right) > 0 and best.size > FAR_OUT * float(np.std(right))
-        return best, (likelihood - alone) / float(np.log(len(z))) if told_apart else -np.inf
+                best, likelihood = cls(freedom, freedom, mixed, share, size), value
+        gain = (likelihood - alone) / float(np.log(len(z)))
+        gross = best.size > best.surprising(SURPRISE) * usual
+        return best.with_tail_of(z, p, s), gain, gross
+
+    def with_tail_of(self, z: Array, p: Array, s: Array) -> ColumnVerdict:
+        """The same errors in a column whose predictions have other tails, the most likely ones.
+
+        There are none if predictions are off by as much as errors are large.
+        """
+        if not len(z) or float(np.median(s[0])) >= self.size:
+            return ColumnVerdict()
+        wrong = self.share * _wrong(z, p[0], s[0], self.size)
+        beyond = z > p[0]
+        logs = {}
+        for freedom in FREEDOMS:
+            right = (1.0 - self.share) * (self.credibility @ _right(z, p, s, freedom))
+            logs[freedom] = np.log(wrong + right)
+        above, below = (
+            max(FREEDOMS, key=lambda freedom: float(logs[freedom][side].sum()))
+            for side in (beyond, ~beyond)
+        )
+        return replace(self, freedom=above, below=below)
+
+    def surprising(self, chance: float) -> float:
+        """Scales by which predictions of right cells are off with this chance."""
+        freedom = min(self.freedom, self.below)
+        return float(student.isf(chance / 2.0, freedom)) / _stretch(freedom)
 
     def probability(self, z: Array, p: Array, s: Array) -> Array:
         """That cells are wrong."""
         if self.credibility is None or not len(z):
             return np.zeros(len(z))
-        right = (1.0 - self.share) * (self.credibility @ _right(z, p, s, self.freedom))
-        wrong = self.share * _wrong(z, p[0], s[0], self.size)
-        probability: Array = wrong / (wrong + right)
+        probability = np.empty(len(z))
+        for freedom, side in ((self.freedom, z > p[0]), (self.below, z <= p[0])):
+            own = z[side], p[:, side], s[:, side]
+            right = (1.0 - self.share) * (self.credibility @ _right(*own, freedom))
+            # From here on Student's density falls more slowly than the normal one of errors, and who is
+            # farther off would be less suspicious.
+            farthest = min(FARTHEST, float(np.sqrt(freedom + 1.0)))
+            wrong = self.share * _wrong(own[0], own[1][0], own[2][0], self.size, farthest)
+            probability[side] = wrong / (wrong + right)
         return probability
 
 
 def _typical_of(found: list[ColumnVerdict]) -> ColumnVerdict:
     """What most columns say of errors: in the middle of each parameter."""
-    freedom, share, size = np.median([(c.freedom, c.share, c.size) for c in found], axis=0)
+    freedom, below, share, size = np.median(
+        [(c.freedom, c.below, c.share, c.size) for c in found], axis=0
+    )
     credibility = np.mean([c.credibility for c in found if c.credibility is not None], axis=0)
-    return ColumnVerdict(float(freedom), credibility, float(share), float(size))
+    return ColumnVerdict(float(freedom), float(below), credibility, float(share), float(size))
 
 
 @dataclass(frozen=True)
@@ -168,15 +198,17 @@ class Verdict:
             ColumnVerdict.learn(Z[rows, j], p[:, rows, j], s[:, rows, j])
             for j, rows in enumerate(judged.T)
         ]
-        if np.mean([gain > price for _, gain in found]) <= COMPANY:
-            return cls(tuple(v if gain > price else ColumnVerdict() for v, gain in found))
-        price = min(price, PRICE_IN_COMPANY)
-        usual = _typical_of([v for v, gain in found if gain > price])
-        scales = [np.median(s[0, rows, j]) if rows.any() else np.inf for j, rows in enumerate(judged.T)]
+        told = [gain > min(price, PRICE_IN_COMPANY) and gross for _, gain, gross in found]
+        if np.mean(told) <= COMPANY:
+            alone = [gain > price and gross for _, gain, gross in found]
+            return cls(
+                tuple(f[0] if yes else ColumnVerdict() for f, yes in zip(found, alone, strict=True))
+            )
+        usual = _typical_of([f[0] for f, yes in zip(found, told, strict=True) if yes])
         return cls(
             tuple(
-                v if gain > price else (usual if usual.size > GROSS * scale else ColumnVerdict())
-                for (v, gain), scale in zip(found, scales, strict=True)
+                f[0] if yes else usual.with_tail_of(Z[rows, j], p[:, rows, j], s[:, rows, j])
+                for j, (f, yes, rows) in enumerate(zip(found, told, judged.T, strict=True))
             )
         )
 
@@ -191,9 +223,7 @@ class Verdict:
 
     def seldom(self, chance: float) -> Array:
         """Scales by which predictions of right cells of every column are off with this chance."""
-        return np.array(
-            [student.isf(chance / 2.0, c.freedom) / _stretch(c.freedom) for c in self.columns]
-        )
+        return np.array([c.surprising(chance) for c in self.columns])
 
     def unseen(self, trusted: Array, scale: Array) -> Array:
         """Mean square of the errors, in spreads, of columns in which none are told.
@@ -207,7 +237,7 @@ class Verdict:
         share, size = np.median(
             [(c.share, c.size) for c, t in zip(self.columns, told, strict=True) if t], axis=0
         )
-        blind = (size <= GROSS * scale) | (np.mean(told) > COMPANY)
+        blind = (size <= self.seldom(SURPRISE) * scale) | (np.mean(told) > COMPANY)
         return np.where(told | ~blind, 0.0, share * size**2)
 
 

@@ -1,0 +1,100 @@
+"""Values that return again and again: states of what is measured, or an error's favourite value?
+
+Rain is often exactly 0, and a range finder ends at 5 m; a sensor that drops out is 0, too. A state
+depends on everything else: where a column is in it, its fellows and neighbours in time predict values
+near it. An error is dealt to rows at random. With all cells of returning values hidden, let ``L(v)`` be
+the logarithm of the density that the panel gives value ``v`` of a cell, and
+
+    phi = (mean L of undoubted cells - mean L of v where it is)
+        / (mean L of undoubted cells - mean L of v elsewhere).
+
+It is 0 for values that are predicted like any others, and 1 for those dealt at random. States also come
+together: several columns at once (no light, hence no current), and row after row. Where a value comes
+alone, errors need be no more than most of its cells; where it stays for a while, all of them. Where it
+comes in the company of other columns' it is a state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.evidence import CREDIBLE, ERRORS
+from rnlmf.opinions.panel import Panel
+from rnlmf.opinions.temporal import Sequence
+from rnlmf.opinions.verdict import Witness, student_density
+from rnlmf.typing import Array
+
+# Among values that stay for a while, the least share of errors: no state is as independent of all else.
+ALL_OF_THEM = 0.9
+# A value stays if it follows on itself so many times as often as by chance. Columns have theirs
+# together if a cell has more company of others than elsewhere, by so many standard errors.
+STAYS, TOGETHER = 2.5, 4.0
+# A value that fills more of a column is what the column is.
+LARGEST_SHARE = 0.6
+# Nothing can be said where a value dealt at random would hardly be noticed: in logarithms of densities.
+NOTICED = 1.0
+# No scale is known exactly.
+FREEDOM = 4.0
+
+
+def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | None) -> Columns:
+    """Columns whose values that return are states; those dealt at random are cells like others."""
+    groups = [
+        (j, value, np.flatnonzero(X[:, j] == value))
+        for j, values in enumerate(columns.common)
+        for value in values
+    ]
+    groups = [(j, v, rows) for j, v, rows in groups if 0 < len(rows) < LARGEST_SHARE * len(X)]
+    if not groups:
+        return columns
+    returning = np.zeros(Z.shape, dtype=bool)
+    for j, _, rows in groups:
+        returning[rows, j] = True
+    hidden = np.isnan(Z) | columns.absurd(Z) | returning
+    judged = ~hidden & ~columns.recurring(X, Z)
+    witness = Panel.learn(Z, hidden, judged, columns, sequence)[1][0]
+    right = _log_density(Z, witness)
+    errors = set()
+    for j, value, rows in groups:
+        own = judged[:, j]
+        if _in_company(returning, j, rows) or not own.any():
+            continue
+        place = (value - columns.center[j]) / columns.spread[j]
+        said = _log_density(place, Witness(witness.prediction[:, j], witness.scale[:, j]))
+        usual = float(right[own, j].mean())
+        noticed = usual - float(said[own].mean())
+        if noticed < NOTICED:
+            continue
+        phi = (usual - said[rows]) / noticed
+        surely = float(phi.mean()) - ERRORS * float(np.std(phi)) / np.sqrt(len(rows))
+        if surely > (ALL_OF_THEM if sequence is not None and _stays(rows, len(X)) else CREDIBLE):
+            errors.add((j, value))
+    common = [
+        np.array([v for v in values if (j, v) not in errors], dtype=float)
+        for j, values in enumerate(columns.common)
+    ]
+    return replace(columns, common=tuple(common))
+
+
+def _in_company(returning: Array, j: int, rows: Array) -> bool:
+    """Whether other columns have returning values in the same rows, more than by chance."""
+    others = returning.sum(axis=1) - returning[:, j]
+    there = np.zeros(len(others), dtype=bool)
+    there[rows] = True
+    error = float(np.std(others)) * np.sqrt(1.0 / len(rows) + 1.0 / max(np.sum(~there), 1))
+    return float(others[there].mean() - others[~there].mean()) > TOGETHER * error
+
+
+def _stays(rows: Array, n: int) -> bool:
+    """Whether rows follow on each other more often than scattered ones."""
+    following = int(np.sum(np.diff(rows) == 1))
+    return following > STAYS * len(rows) ** 2 / n + ERRORS * len(rows) / np.sqrt(n)
+
+
+def _log_density(Z: Array | float, witness: Witness) -> Array:
+    relative = (Z - witness.prediction) / witness.scale
+    density: Array = np.log(student_density(relative, FREEDOM)) - np.log(witness.scale)
+    return density
