@@ -19,7 +19,6 @@ more is no surprise, and the criterion as it is will do.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -88,26 +87,18 @@ def _wrong(z: Array, p: Array, s: Array, size: float, farthest: float = FARTHEST
     return density
 
 
-class Side(NamedTuple):
-    """Tail of the predictions, share and size of the errors on one side of them.
-
-    Tails are often longer on one side (incomes, rain), and so are errors (zeros of what is positive).
-    """
-
-    freedom: float
-    share: float
-    size: float
-
-
 @dataclass(frozen=True)
 class ColumnVerdict:
-    """Parameters of one column, and of its cells below and above their predictions."""
+    """Parameters of one column; `tails` are the degrees of freedom below and above predictions.
+
+    Tails are often longer on one side: incomes, rain.
+    """
 
     freedom: float = 5.0
     credibility: Array | None = None
     share: float = 0.0
     size: float = LEAST_ERROR
-    sides: tuple[Side, ...] = ()
+    tails: tuple[float, ...] = ()
 
     @classmethod
     def learn(cls, z: Array, p: Array, s: Array) -> tuple[ColumnVerdict, float, bool]:
@@ -148,45 +139,21 @@ class ColumnVerdict:
                 best, likelihood = cls(freedom, mixed, share, size), value
         gain = (likelihood - alone) / float(np.log(len(z)))
         gross = best.size > best.surprising(SURPRISE) * usual
-        return best.with_sides_of(z, p, s), gain, gross
+        return best.with_tails_of(z, p, s), gain, gross
 
-    def with_sides_of(self, z: Array, p: Array, s: Array) -> ColumnVerdict:
-        """The same errors, and what is the most likely on either side.
+    def with_tails_of(self, z: Array, p: Array, s: Array) -> ColumnVerdict:
+        """The same errors, and the most likely tail of the predictions on either side.
 
-        There are none if predictions are off by as much as errors are large.
+        There are no errors if predictions are off by as much as these are large.
         """
         if not len(z) or float(np.median(s[0])) >= self.size:
             return ColumnVerdict()
-        above = z > p[0]
-        return replace(
-            self, sides=tuple(self._side(z[own], p[:, own], s[:, own]) for own in (~above, above))
-        )
-
-    def _side(self, z: Array, p: Array, s: Array) -> Side:
-        """The most likely tail; errors of its own, if they are gross and pay for their parameters."""
-        common = own = Side(self.freedom, self.share, self.size)
-        if not len(z):
-            return common
-        of_common = of_own = -np.inf
-        squares = np.minimum(np.abs(z - p[0]), LARGEST_ERROR) ** 2
+        wrong, above = self.share * _wrong(z, p[0], s[0], self.size), z > p[0]
+        logs = []
         for freedom in FREEDOMS:
-            right = self.credibility @ _right(z, p, s, freedom)
-            share, size = self.share, self.size
-            for step in range(STEPS + 1):
-                wrong = share * _wrong(z, p[0], s[0], size)
-                both = wrong + (1.0 - share) * right
-                value = float(np.log(both).sum())
-                if step == 0 and value > of_common:
-                    common, of_common = Side(freedom, share, size), value
-                elif step == STEPS and value > of_own:
-                    own, of_own = Side(freedom, share, size), value
-                posterior = wrong / both
-                share = float(np.clip(posterior.mean(), 1e-5, MOST_WRONG))
-                mean = float(posterior @ squares) / max(float(posterior.sum()), 1e-9)
-                size = float(np.clip(np.sqrt(mean), min(LEAST_ERROR, self.size), LARGEST_ERROR))
-        pays = of_own > of_common + PRICE_IN_COMPANY * float(np.log(max(len(z), 2)))
-        gross = own.size > _surprising(own.freedom, SURPRISE) * float(np.median(s[0]))
-        return own if pays and gross else common
+            both = wrong + (1.0 - self.share) * (self.credibility @ _right(z, p, s, freedom))
+            logs.append([float(np.log(both[side]).sum()) for side in (~above, above)])
+        return replace(self, tails=tuple(FREEDOMS[i] for i in np.argmax(logs, axis=0)))
 
     def surprising(self, chance: float) -> float:
         """Scales by which predictions of right cells are off with this chance."""
@@ -198,15 +165,15 @@ class ColumnVerdict:
             return np.zeros(len(z))
         probability = np.empty(len(z))
         above = z > p[0]
-        whole = Side(self.freedom, self.share, self.size)
-        for side, chosen in zip(self.sides or (whole, whole), (~above, above), strict=True):
-            own = z[chosen], p[:, chosen], s[:, chosen]
-            right = (1.0 - side.share) * (self.credibility @ _right(*own, side.freedom))
+        tails = self.tails or (self.freedom, self.freedom)
+        for freedom, side in zip(tails, (~above, above), strict=True):
+            own = z[side], p[:, side], s[:, side]
+            right = (1.0 - self.share) * (self.credibility @ _right(*own, freedom))
             # From here on Student's density falls more slowly than the normal one of errors, and who is
             # farther off would be less suspicious.
-            farthest = min(FARTHEST, float(np.sqrt(side.freedom + 1.0)))
-            wrong = side.share * _wrong(own[0], own[1][0], own[2][0], side.size, farthest)
-            probability[chosen] = wrong / (wrong + right)
+            farthest = min(FARTHEST, float(np.sqrt(freedom + 1.0)))
+            wrong = self.share * _wrong(own[0], own[1][0], own[2][0], self.size, farthest)
+            probability[side] = wrong / (wrong + right)
         return probability
 
 
@@ -241,7 +208,7 @@ class Verdict:
         usual = _typical_of([f[0] for f, yes in zip(found, told, strict=True) if yes])
         return cls(
             tuple(
-                f[0] if yes else usual.with_sides_of(Z[rows, j], p[:, rows, j], s[:, rows, j])
+                f[0] if yes else usual.with_tails_of(Z[rows, j], p[:, rows, j], s[:, rows, j])
                 for j, (f, yes, rows) in enumerate(zip(found, told, judged.T, strict=True))
             )
         )
