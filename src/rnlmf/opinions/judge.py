@@ -209,8 +209,7 @@ class Judge:
             simple = evidence(hidden, panel) if found.doubts else found
             fewer = simple.suspects.sum() <= found.suspects.sum()
             if simple.doubts >= found.doubts or not fewer:
-                hidden = more
-                panel = replace(wider, fellows=replace(wider.fellows, further=further))
+                hidden, panel = more, wider
             else:
                 found = simple
         witnesses, suspects, overall, shares = found or evidence(hidden, panel)
@@ -230,7 +229,9 @@ class Judge:
         judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
         if judge.threshold > 0.5:
             judgement = judge.judge(X, sequence, force_order=True)
-        judge = replace(judge, tails=_tails(X, judgement))
+        heard = further if panel.fellows.further else ()
+        panel = replace(panel, fellows=replace(panel.fellows, further=heard))
+        judge = replace(judge, panel=panel, tails=_tails(X, judgement))
         return judge, replace(judgement, deviation=judgement.scale * judge.tails)
 
     def judge(
