@@ -331,7 +331,7 @@ class RNLMF(SampleTreatment):
         kept = None
         if checkpoint is not None:
             kept = Checkpoint(checkpoint, self.get_params(deep=False), data, resume=resume)
-        choice, seed = learner.begin(data, seed, kept)
+        choice, seed = learner.begin(data, seed, kept, brief=judging.cells)
         model, result = learner.learn(
             data, choice.tuning, seed, learner.reporting(self.callback), checkpoint=kept
         )
