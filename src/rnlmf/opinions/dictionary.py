@@ -83,8 +83,8 @@ class DictionaryOpinion:
             rows = np.flatnonzero(_fold(keys, count) != fold)
             if len(rows) < FEWEST_ROWS:
                 return None
-            if len(rows) > MOST_ROWS:
-                rows = rows[canonical_order(data[rows])[:: -(-len(rows) // MOST_ROWS)]]
+            # Sums in single precision depend on the order.
+            rows = rows[canonical_order(data[rows])[:: -(-len(rows) // MOST_ROWS)]]
             # From the same start whatever the seed: opinions are no lottery.
             some, learning = data[rows].astype(np.float64), _of_some(learner, len(rows))
             models.append(learning.learn(some, tuning, 0, single_precision=True)[0])
