@@ -178,10 +178,11 @@ class Judge:
         if len(Z) > LEARNED_ROWS and sequence is None:
             rows = np.sort(canonical_order(Z)[:: -(-len(Z) // LEARNED_ROWS)])
         part, judged = Z[rows], judgeable(columns, X[rows], Z[rows])
+        known = tuple(map(Remembered, further))
         if (
             sequence is not None
             and not force_order
-            and not order_helps(part, X[rows], judged, columns, sequence, further)
+            and not order_helps(part, X[rows], judged, columns, sequence, known)
         ):
             sequence = None
         if sequence is not None:
@@ -202,7 +203,6 @@ class Judge:
 
         found = None
         if further:
-            known = tuple(map(Remembered, further))
             more, wider = with_further(part, first, hidden, judged, columns, sequence, known)
             found = evidence(more, wider)
             # Where further opinions make right cells suspicious one does better without them.
