@@ -322,16 +322,16 @@ class RNLMF(SampleTreatment):
         scaled = self.feature_scale == "robust" or (self.feature_scale == "auto" and judging.cells)
         self._columns = Columns.of(in_memory(X)) if scaled else None
         data = self._scaled(X)
-        if judging.cells:
+        if any(judging):
             parameters["neighbors"] = 0.0
-            if self._columns is not None:
-                # What is beyond any plausible range has nothing to say.
-                data[self._columns.absurd(self._columns.scaled(X))] = np.nan
+        if judging.cells and self._columns is not None:
+            # What is beyond any plausible range has nothing to say.
+            data[self._columns.absurd(self._columns.scaled(X))] = np.nan
         learner = Learner(LearnerSettings.of(parameters), report)
         kept = None
         if checkpoint is not None:
             kept = Checkpoint(checkpoint, self.get_params(deep=False), data, resume=resume)
-        choice, seed = learner.begin(data, seed, kept, brief=judging.cells)
+        choice, seed = learner.begin(data, seed, kept, brief=any(judging))
         model, result = learner.learn(
             data, choice.tuning, seed, learner.reporting(self.callback), checkpoint=kept
         )

@@ -41,7 +41,7 @@ FEWEST_HIDDEN = 100
 # A search usually takes so many fits for every parameter, beside that at its start.
 USUAL_FITS = 3
 # Where several opinions are heard, more iterations and samples do not choose better parameters for the
-# dictionary's; with half as many samples the kernel is often too wide.
+# dictionary's, if it is heard at all; with half as many samples the kernel is often too wide.
 BRIEF_ITERATIONS, BRIEF_SAMPLES = 60, 3000
 
 
