@@ -164,8 +164,8 @@ class RNLMF(SampleTreatment):
     Parameters that are "auto" are chosen without clean data: 5% of the entries are hidden and
     predicted, and a search over the values, one parameter after the other, looks for the lowest
     robust loss (:mod:`rnlmf.model_selection.held_out`); of thresholds that are not credibly worse
-    than the best, the largest is taken. It takes about seven fits, to at most 20,000 samples. Give
-    numbers, or ``noise_weight="scale"`` and a ``kernel_scale``, to fit once.
+    than the best, the largest is taken. It takes about seven fits, to at most 20,000 samples (3,000
+    where others judge). Give numbers, or ``noise_weight="scale"`` and a ``kernel_scale``, to fit once.
 
     Missing values (NaN) have no say in the fit and are filled in by :meth:`denoise`.
 
