@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from helpers import make_problem, make_samples
-from rnlmf.engine import Corruption, encode
+from rnlmf.engine import Corruption, Samples, encode
+from rnlmf.engine.corruption import AdaptationSchedule
+from rnlmf.engine.encoding import ClosedSteps, Pace
 from rnlmf.engine.rows import row_objectives
 from rnlmf.kernels import Polynomial
 from rnlmf.penalties import L1, L2, L21, Nuclear
@@ -103,3 +105,21 @@ def test_converged_rows_are_reported(rows):
     X, D, _ = rows
     assert encode(make_samples(X), D, make_problem(), max_iter=500).converged.all()
     assert not encode(make_samples(X), D, make_problem(), max_iter=1, tol=1e-9).converged.all()
+
+
+def test_at_a_brisk_pace_missing_values_are_predicted_alike_in_fewer_steps(rows, monkeypatch):
+    X, D, clean = rows
+    gaps = np.arange(len(X))[:, None] % 4 == np.arange(4)
+    samples = Samples.of(np.where(gaps, np.nan, X), make_samples(X).units)
+    problem = make_problem()
+    steps = []
+    step = ClosedSteps.step
+    monkeypatch.setattr(ClosedSteps, "step", lambda *a: steps.append(0) or step(*a))
+    usual = encode(samples, D, problem, tol=3e-3)
+    before = len(steps)
+    pace = Pace(40, 3e-3, fills=(0, 8), schedule=AdaptationSchedule(first=15, every=3, least=2))
+    brisk = encode(samples, D, problem, pace=pace)
+    assert len(steps) - before <= min(40, before)
+    assert np.median(np.abs(brisk.filled - usual.filled)) < 0.02
+    errors = [np.median(np.abs(e.filled - clean)[gaps]) for e in (brisk, usual)]
+    assert errors[0] < 1.1 * errors[1]

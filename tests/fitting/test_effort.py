@@ -8,6 +8,7 @@ from rnlmf.engine.shard import Shard
 from rnlmf.engine.start import DataSummary
 from rnlmf.fitting import learner, model
 from rnlmf.fitting.neighbours import ROUNDS
+from rnlmf.opinions.dictionary import MOST_ITERATIONS
 from rnlmf.report import write_report
 
 
@@ -77,3 +78,34 @@ def test_the_samples_that_a_fit_has_denoised_are_those_of_an_encoding(curved):
     encoding = found.encode(curved[1], tol=1e-6)
     again = found.units.to_engine(curved[1]) - encoding.noise
     assert np.mean(np.abs(fit.samples.Y - again) < 1e-2) > 0.97
+
+
+def test_where_several_opinions_are_heard_only_the_fit_itself_is_long(curved, monkeypatch):
+    """Candidates and the dictionaries of folds, each learned once, end early."""
+    most = []
+    run = learner.run_solver
+    monkeypatch.setattr(
+        learner,
+        "run_solver",
+        lambda solver, *a: most.append(solver.options.max_iter) or run(solver, *a),
+    )
+    estimator = RNLMF(20, random_state=0).fit(curved[1])
+    candidates, folds = (
+        len(estimator.selection_),
+        len(estimator._judge.panel.fellows.further[0].without),
+    )
+    assert most == [learner.BRIEF_ITERATIONS] * candidates + [300] + [MOST_ITERATIONS] * folds
+
+
+def test_a_search_for_one_of_several_opinions_is_of_some_samples(curved, monkeypatch):
+    monkeypatch.setattr(learner, "BRIEF_SAMPLES", 180)
+    fitted = []
+    learn = learner.Learner.learn
+    monkeypatch.setattr(
+        learner.Learner,
+        "learn",
+        lambda self, X, *a, **k: fitted.append(len(X)) or learn(self, X, *a, **k),
+    )
+    settings = learner.LearnerSettings(20)
+    learner.Learner(settings).begin(curved[1], 0, None, brief=True)
+    assert set(fitted) == {180}

@@ -3,6 +3,7 @@ import pytest
 
 from rnlmf import RNLMF
 from rnlmf.fitting.learner import Learner
+from rnlmf.fitting.model import FittedModel
 from rnlmf.fitting.settings import LearnerSettings
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded, row_keys
@@ -98,3 +99,16 @@ def test_it_has_no_opinion_of_rows_that_were_cut(learned):
     assert np.isnan(opinion(far, hidden)).any(axis=1).tolist() == [False, True, False]
     hidden[1, 4] = True
     assert not np.isnan(opinion(far, hidden)).any()
+
+
+def test_every_dictionary_is_asked_once_about_all_groups_of_columns(learned, monkeypatch):
+    Z, opinion = learned
+    asked = []
+    encode = FittedModel.encode
+    monkeypatch.setattr(
+        FittedModel, "encode", lambda *a, **k: asked.append(len(a[1])) or encode(*a, **k)
+    )
+    opinion(Z, np.zeros(Z.shape, dtype=bool))
+    known = np.isin(row_keys(Z), opinion.known.view(np.uint64))
+    assert len(asked) <= len(opinion.without) + int(not known.all())
+    assert sum(asked) == len(np.unique(column_groups(Z.shape[1]))) * len(Z)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rnlmf.opinions.mixing import ScaleModel, combine, logarithm, of_row, shares, typical
+from rnlmf.opinions.mixing import ScaleModel, combine, logarithm, of_row, quantiles, shares, typical
 
 
 def test_shares_recover_a_known_mixture_beside_gross_errors(rng):
@@ -81,3 +81,24 @@ def test_the_row_of_a_cell_is_the_others(rng):
         others = [k for k in range(4) if k != j and used[i, k]]
         logs = logarithm(np.abs(residual[i, others]), 1.0)
         assert found[i, j] == pytest.approx(logs.mean() if others else 0.0)
+
+
+def test_quantiles_are_those_of_numpy(rng):
+    values = rng.normal(size=(101, 5))
+    used = rng.random(values.shape) < 0.8
+    used[:, 2] = False
+    used[1:, 3], used[0, 3] = False, True
+    found = quantiles(values, used, 0.5, 0.7, 1.0)
+    for j in (0, 1, 3, 4):
+        np.testing.assert_allclose(found[:, j], np.quantile(values[used[:, j], j], (0.5, 0.7, 1.0)))
+    assert np.isnan(found[:, 2]).all()
+
+
+def test_shares_of_predictions_that_are_equal_are_those_of_one_of_them(rng):
+    predictions = rng.normal(size=(3, 500, 1))
+    predictions[2] = predictions[1]
+    Z = 0.4 * predictions[0] + 0.6 * predictions[1] + 0.01 * rng.normal(size=(500, 1))
+    found = shares(Z, np.ones(Z.shape, dtype=bool), predictions)[:, 0]
+    assert np.all(found >= 0.0)
+    assert found[0] == pytest.approx(0.4, abs=0.01)
+    assert found[1] + found[2] == pytest.approx(0.6, abs=0.01)

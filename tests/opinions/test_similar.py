@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rnlmf.opinions.similar import SimilarRows
+from rnlmf.opinions.similar import SimilarRows, _nearest
 
 
 @pytest.fixture
@@ -75,3 +75,12 @@ def test_few_rows(n, rng):
     prediction, spread = SimilarRows.learn(Z, hidden, np.arange(n)).predict(Z, hidden)
     assert np.all(np.isfinite(prediction))
     assert np.all(np.isfinite(spread))
+
+
+def test_the_nearest_are_those_of_a_sort(rng):
+    distances = rng.gamma(2.0, size=(50, 300)).astype(np.float32)
+    found = _nearest(distances, 11)
+    expected = np.argsort(distances, axis=1)[:, :11]
+    np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(expected, axis=1))
+    # Of equal ones the first.
+    assert sorted(_nearest(np.zeros((1, 40), np.float32), 5)[0]) == [0, 1, 2, 3, 4]

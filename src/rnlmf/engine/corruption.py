@@ -60,6 +60,8 @@ class AdaptationSchedule:
     """At which iterations the noise found so far sets the penalty."""
 
     first: int = FIRST_ADAPTATION
+    every: int = ADAPT_EVERY
+    least: int = LEAST_ADAPTATIONS
 
     @classmethod
     def within(cls, max_iter: int) -> AdaptationSchedule:
@@ -69,11 +71,11 @@ class AdaptationSchedule:
     @property
     def settled(self) -> int:
         """Iteration before which nothing has converged."""
-        return self.first + (LEAST_ADAPTATIONS - 1) * ADAPT_EVERY
+        return self.first + (self.least - 1) * self.every
 
     def is_due(self, iteration: int) -> bool:
         """Whether the penalty is set anew before this iteration."""
-        return iteration >= self.first and (iteration - self.first) % ADAPT_EVERY == 0
+        return iteration >= self.first and (iteration - self.first) % self.every == 0
 
 
 def absolute_noise(X: Array, Y: Array) -> Array:

@@ -43,6 +43,21 @@ MOMENTUM = 0.9
 COMPACT_SHARE = 0.25
 
 
+@dataclass(frozen=True)
+class Pace:
+    """How long rows may take, and when missing values and thresholds are set on the way."""
+
+    max_iter: int
+    tol: float
+    fills: tuple[int, ...]
+    schedule: AdaptationSchedule
+
+    @classmethod
+    def usual(cls, max_iter: int, tol: float) -> Pace:
+        """That of Algorithm 2."""
+        return cls(max_iter, tol, WHILE_ENCODING, AdaptationSchedule.within(max_iter))
+
+
 @dataclass
 class Encoding:
     """Codes, noise in the engine's units, and the objective of every sample.
@@ -214,23 +229,22 @@ class SearchedSteps(RowSteps):
 
 
 def solve(
-    steps: RowSteps, rows: slice, corruption: Corruption | None, max_iter: int, tol: float
+    steps: RowSteps, rows: slice, corruption: Corruption | None, pace: Pace
 ) -> tuple[RowState, Array]:
-    """Step until every row has moved by no more than `tol`; its state, and which rows converged."""
+    """Step until every row has moved by no more than the tolerance; its state, and which converged."""
     whole = steps.start(rows)
     active = np.arange(len(whole.X))
     state = whole[active]
     converged = np.zeros(len(whole.X), dtype=bool)
-    schedule = AdaptationSchedule.within(max_iter)
-    problem = steps.problem
+    schedule, problem = pace.schedule, steps.problem
     penalty = problem.noise_penalty.relaxation()
     # A row that may yet be filled, or get another threshold, has not converged.
     earliest = max(
-        max(WHILE_ENCODING) + 1 if steps.samples.missing else 0,
+        max(pace.fills) + 1 if steps.samples.missing else 0,
         schedule.settled if problem.relaxes else 0,
     )
-    for iteration in range(max_iter):
-        if steps.samples.missing and iteration in WHILE_ENCODING:
+    for iteration in range(pace.max_iter):
+        if steps.samples.missing and iteration in pace.fills:
             fill_from_observed(state.samples.Y, np.isnan(state.raw), steps.D)
         if problem.relaxes and schedule.is_due(iteration):
             penalty = problem.noise_penalty
@@ -240,7 +254,7 @@ def solve(
         moved = steps.step(state, penalty, iteration)
         if iteration < earliest:
             continue
-        fresh = (moved <= tol) & ~converged[active]
+        fresh = (moved <= pace.tol) & ~converged[active]
         whole.put(active[fresh], state, fresh)
         converged[active[fresh]] = True
         left = ~converged[active]
@@ -267,8 +281,11 @@ def encode(
     with_residual: bool = False,
     opinion: Opinion | None = None,
     closed: bool = True,
+    pace: Pace | None = None,
 ) -> Encoding:
     """Run Algorithm 2 on all samples; `tol` is in units of the kernel's length scale.
+
+    A `pace` says when to do what in place of `max_iter` and `tol`.
 
     With a second `opinion` the noise is told from its predictions; codes and objective are the model's.
     Without `closed` steps, lengths are searched also where they need not be.
@@ -287,6 +304,7 @@ def encode(
         threshold=np.empty(n, dtype) if with_residual else None,
     )
     most_rows = block_rows(m, d, dtype.itemsize)
+    pace = pace or Pace.usual(max_iter, tol)
     steps: RowSteps
     if closed and problem.closed_row_steps:
         steps = ClosedSteps(samples, problem, D, encoder, most_rows)
@@ -295,7 +313,7 @@ def encode(
 
     def work(span: slice) -> None:
         for rows in blocks(span, most_rows):
-            state, result.converged[rows] = solve(steps, rows, corruption, max_iter, tol)
+            state, result.converged[rows] = solve(steps, rows, corruption, pace)
             found = steps.finish(state)
             if opinion is not None:
                 found.predict_with(samples.X[rows], opinion, problem.noise_penalty)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rnlmf.engine.corruption import Corruption
-from rnlmf.engine.encoding import ClosedSteps, solve
+from rnlmf.engine.encoding import ClosedSteps, Pace, solve
 from rnlmf.engine.problem import Problem
 from rnlmf.engine.samples import Samples, block_rows, blocks
 from rnlmf.engine.state import SampleState
@@ -44,7 +44,7 @@ class Settling:
         rows = block_rows(m, len(D), samples.dtype.itemsize)
         closed = ClosedSteps(samples, self.problem, D, self.encoder, rows)
         for span in blocks(slice(0, len(state.Y)), rows):
-            found, _ = solve(closed, span, self.corruption, self.steps, SETTLED)
+            found, _ = solve(closed, span, self.corruption, Pace.usual(self.steps, SETTLED))
             state.Y[span] = found.samples.Y
             state.threshold_scale[span] = found.samples.threshold_scale
         state.rest()

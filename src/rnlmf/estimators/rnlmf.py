@@ -164,8 +164,8 @@ class RNLMF(SampleTreatment):
     Parameters that are "auto" are chosen without clean data: 5% of the entries are hidden and
     predicted, and a search over the values, one parameter after the other, looks for the lowest
     robust loss (:mod:`rnlmf.model_selection.held_out`); of thresholds that are not credibly worse
-    than the best, the largest is taken. It takes about seven fits, to at most 20,000 samples. Give
-    numbers, or ``noise_weight="scale"`` and a ``kernel_scale``, to fit once.
+    than the best, the largest is taken. It takes about seven fits, to at most 20,000 samples (3,000
+    where others judge). Give numbers, or ``noise_weight="scale"`` and a ``kernel_scale``, to fit once.
 
     Missing values (NaN) have no say in the fit and are filled in by :meth:`denoise`.
 
@@ -322,16 +322,16 @@ class RNLMF(SampleTreatment):
         scaled = self.feature_scale == "robust" or (self.feature_scale == "auto" and judging.cells)
         self._columns = Columns.of(in_memory(X)) if scaled else None
         data = self._scaled(X)
-        if judging.cells:
+        if any(judging):
             parameters["neighbors"] = 0.0
-            if self._columns is not None:
-                # What is beyond any plausible range has nothing to say.
-                data[self._columns.absurd(self._columns.scaled(X))] = np.nan
+        if judging.cells and self._columns is not None:
+            # What is beyond any plausible range has nothing to say.
+            data[self._columns.absurd(self._columns.scaled(X))] = np.nan
         learner = Learner(LearnerSettings.of(parameters), report)
         kept = None
         if checkpoint is not None:
             kept = Checkpoint(checkpoint, self.get_params(deep=False), data, resume=resume)
-        choice, seed = learner.begin(data, seed, kept)
+        choice, seed = learner.begin(data, seed, kept, brief=any(judging))
         model, result = learner.learn(
             data, choice.tuning, seed, learner.reporting(self.callback), checkpoint=kept
         )

@@ -40,6 +40,9 @@ from rnlmf.typing import Array
 FEWEST_HIDDEN = 100
 # A search usually takes so many fits for every parameter, beside that at its start.
 USUAL_FITS = 3
+# Where several opinions are heard, more iterations and samples do not choose better parameters for the
+# dictionary's, if it is heard at all; with half as many samples the kernel is often too wide.
+BRIEF_ITERATIONS, BRIEF_SAMPLES = 60, 3000
 
 
 @dataclass(frozen=True)
@@ -158,15 +161,28 @@ class Learner:
             adaptive=settings.adaptive,
         )
 
-    def begin(self, X: Rows, seed: int, checkpoint: Checkpoint | None) -> tuple[Choice, int]:
-        """Choice and seed of a fit: those of the one that goes on, if it does."""
-        if checkpoint is None:
-            return self.choose(X, seed), seed
-        choice = Choice(checkpoint.tuning) if checkpoint.resumed else self.choose(X, seed)
-        return choice, checkpoint.begin(seed, choice.tuning)
+    def brief(self, most: int) -> Learner:
+        """The same with at `most` so many iterations, if not fewer are wanted."""
+        settings = self.settings
+        return Learner(replace(settings, max_iter=min(settings.max_iter, most)), self.report)
 
-    def choose(self, X: Rows, seed: int) -> Choice:
-        """The parameters that are given, and by held-out entries those that are "auto"."""
+    def begin(
+        self, X: Rows, seed: int, checkpoint: Checkpoint | None, *, brief: bool = False
+    ) -> tuple[Choice, int]:
+        """Choice (`brief` if wanted) and seed of a fit: those of the one that goes on, if it does."""
+        if checkpoint is not None and checkpoint.resumed:
+            choice = Choice(checkpoint.tuning)
+        elif brief:
+            choice = self.brief(BRIEF_ITERATIONS).choose(X, seed, BRIEF_SAMPLES)
+        else:
+            choice = self.choose(X, seed)
+        return choice, seed if checkpoint is None else checkpoint.begin(seed, choice.tuning)
+
+    def choose(self, X: Rows, seed: int, most: int = selection.FITTED_SAMPLES) -> Choice:
+        """The parameters that are given, and by held-out entries those that are "auto".
+
+        At `most` so many samples are fitted to.
+        """
         settings, kernel = self.settings, self.settings.kernel
         axes = defaults.search_axes(
             threshold=settings.noise_weight == "auto",
@@ -180,7 +196,7 @@ class Learner:
         rng = np.random.RandomState(seed)
         held_out = None
         if axes:
-            some = some_rows(X, selection.FITTED_SAMPLES, rng)
+            some = some_rows(X, most, rng)
             # What is drawn by place is then drawn by sample: the order of rows has no say.
             held_out = HeldOut.draw(some[canonical_order(some)], rng)
         if held_out is None or held_out.hidden.sum() < FEWEST_HIDDEN:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rnlmf.engine.batches import canonical_order
+from rnlmf.engine.corruption import AdaptationSchedule
+from rnlmf.engine.encoding import Pace
 from rnlmf.fitting.defaults import Tuning
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.model import FittedModel
@@ -22,7 +24,11 @@ from rnlmf.typing import Array
 # No scaled cell is farther than so many spreads: none rules the distances.
 FARTHEST = 4.0
 # A prediction need not be more exact than the dictionary is.
-MOST_STEPS, TOLERANCE = 60, 3e-3
+PACE = Pace(40, 3e-3, fills=(0, 8), schedule=AdaptationSchedule(first=15, every=3, least=2))
+# Nor is a dictionary that is only asked better after more iterations.
+MOST_ITERATIONS = 100
+# Rows that are asked about at a time.
+CHUNK_ROWS = 1 << 14
 # Of fewer samples nothing is learned; more do not make a dictionary better that is only asked.
 FEWEST_ROWS, MOST_ROWS = 10, 10_000
 # Folds by the number of samples: few cannot spare a quarter, of many a half is as good as the whole.
@@ -70,17 +76,18 @@ class DictionaryOpinion:
         cls, Z: Array, data: Array, whole: FittedModel, learner: Learner, tuning: Tuning
     ) -> DictionaryOpinion | None:
         """From scaled rows `Z`, and the same as the learner takes them; None of fewer than ten."""
+        learner = learner.brief(MOST_ITERATIONS)
         count = next((folds for most, folds in FOLDS.items() if len(Z) <= most), MANY_ROWS_FOLDS)
         keys, models = row_keys(Z), []
         for fold in range(count):
             rows = np.flatnonzero(_fold(keys, count) != fold)
             if len(rows) < FEWEST_ROWS:
                 return None
-            if len(rows) > MOST_ROWS:
-                rows = rows[canonical_order(data[rows])[:: -(-len(rows) // MOST_ROWS)]]
-            # In double precision, and from the same start whatever the seed: opinions are no lottery.
-            some = data[rows].astype(np.float64)
-            models.append(_of_some(learner, len(rows)).learn(some, tuning, 0)[0])
+            # Sums in single precision depend on the order.
+            rows = rows[canonical_order(data[rows])[:: -(-len(rows) // MOST_ROWS)]]
+            # From the same start whatever the seed: opinions are no lottery.
+            some, learning = data[rows].astype(np.float64), _of_some(learner, len(rows))
+            models.append(learning.learn(some, tuning, 0, single_precision=True)[0])
         return cls(whole, tuple(models), np.unique(keys).view(np.int64), learner.settings.n_threads)
 
     def __call__(self, Z: Array, hidden: Array) -> Array:
@@ -97,19 +104,24 @@ class DictionaryOpinion:
 
     def _by(self, model: FittedModel, Z: Array, hidden: Array) -> Array:
         groups = column_groups(Z.shape[1])
-        prediction, V = np.empty(Z.shape), bounded(Z).astype(np.float32)
-        for group in np.unique(groups):
-            asked = groups == group
+        asked = np.unique(groups)[:, None] == groups
+        prediction = np.empty(Z.shape)
+        for first in range(0, len(Z), CHUNK_ROWS):
+            part = slice(first, first + CHUNK_ROWS)
+            V = np.where(hidden[part], np.nan, bounded(Z[part])).astype(np.float32)
+            # All groups together: what a step costs apart from its rows is paid once.
+            without = np.where(asked[:, None], np.float32(np.nan), V)
             encoding = model.encode(
-                np.where(hidden | asked, np.float32(np.nan), V),
+                without.reshape(-1, Z.shape[1]),
                 alone=True,
                 with_codes=False,
-                max_iter=MOST_STEPS,
-                tol=TOLERANCE,
+                pace=PACE,
                 n_threads=self.n_threads,
             )
             assert encoding.filled is not None
-            prediction[:, asked] = model.units.to_data(encoding.filled)[:, asked]
+            filled = model.units.to_data(encoding.filled).reshape(without.shape)
+            for group, said in zip(asked, filled, strict=True):
+                prediction[part, group] = said[:, group]
         return prediction
 
 

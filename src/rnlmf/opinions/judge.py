@@ -181,10 +181,11 @@ class Judge:
         if len(Z) > LEARNED_ROWS and sequence is None:
             rows = np.sort(canonical_order(Z)[:: -(-len(Z) // LEARNED_ROWS)])
         part, judged = Z[rows], judgeable(columns, X[rows], Z[rows])
+        known = tuple(map(Remembered, further))
         if (
             sequence is not None
             and not force_order
-            and not order_helps(part, X[rows], judged, columns, sequence, further)
+            and not order_helps(part, X[rows], judged, columns, sequence, known)
         ):
             sequence = None
         if sequence is not None:
@@ -206,15 +207,13 @@ class Judge:
 
         found = None
         if further:
-            known = tuple(map(Remembered, further))
             more, wider = with_further(part, first, hidden, judged, columns, sequence, known)
             found = evidence(more, wider)
             # Where further opinions make right cells suspicious one does better without them.
             simple = evidence(hidden, panel) if found.doubts else found
             fewer = simple.suspects.sum() <= found.suspects.sum()
             if simple.doubts >= found.doubts or not fewer:
-                hidden = more
-                panel = replace(wider, fellows=replace(wider.fellows, further=further))
+                hidden, panel = more, wider
             else:
                 found = simple
         witnesses, suspects, overall, shares = found or evidence(hidden, panel)
@@ -234,7 +233,9 @@ class Judge:
         judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
         if judge.threshold > 0.5:
             judgement = judge.judge(X, sequence, force_order=True)
-        judge = replace(judge, tails=_tails(X, judgement))
+        heard = further if panel.fellows.further else ()
+        panel = replace(panel, fellows=replace(panel.fellows, further=heard))
+        judge = replace(judge, panel=panel, tails=_tails(X, judgement))
         return judge, replace(judgement, deviation=judgement.scale * judge.tails)
 
     def judge(

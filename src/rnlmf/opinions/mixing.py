@@ -24,14 +24,31 @@ LEAST = 0.1
 OWN_CELLS = 100.0
 
 
+def quantiles_of(values: Array, *chances: float) -> list[float]:
+    """As NumPy's, of a few thousand values, without what it does around a partition of them."""
+    places = [chance * (len(values) - 1) for chance in chances]
+    around = [(int(place), min(int(place) + 1, len(values) - 1)) for place in places]
+    ordered = np.partition(values, [rank for pair in around for rank in pair])
+    found = []
+    for place, (below, above) in zip(places, around, strict=True):
+        low, high = float(ordered[below]), float(ordered[above])
+        found.append(low if low == high else low + (place - below) * (high - low))
+    return found
+
+
+def quantiles(values: Array, used: Array, *chances: float) -> Array:
+    """Quantiles (one below the other) of the values of every column that are used; NaN of none."""
+    found = np.full((len(chances), values.shape[1]), np.nan)
+    for j, (column, rows) in enumerate(zip(values.T, used.T, strict=True)):
+        if rows.any():
+            found[:, j] = quantiles_of(column[rows], *chances)
+    return found
+
+
 def typical(residual: Array, used: Array, resolution: Array) -> Array:
     """Typical size of the residuals of every column; not less than the column's resolution."""
-    sizes = np.where(used, np.abs(residual), np.nan)
-    some = used.any(axis=0)
-    size = np.full(residual.shape[1], 1.0)
-    if some.any():
-        middle, upper = np.nanquantile(sizes[:, some], (0.5, 0.8), axis=0)
-        size[some] = np.maximum(1.4826 * middle, upper / 4.0)
+    middle, upper = quantiles(np.abs(residual), used, 0.5, 0.8)
+    size = np.where(np.isnan(middle), 1.0, np.maximum(1.4826 * middle, upper / 4.0))
     return np.maximum(size, np.maximum(resolution, 1e-6))
 
 
@@ -53,24 +70,36 @@ def shares(Z: Array, used: Array, predictions: Array, scale: Array | None = None
     count, _, m = predictions.shape
     weights = np.zeros((count, m))
     weights[0] = 1.0
+    of_columns = np.ascontiguousarray(predictions.transpose(2, 0, 1))
     for j in range(m):
         rows = used[:, j]
         if rows.sum() < 3 * count:
             continue
         rows = np.flatnonzero(rows)[:: -(-int(rows.sum()) // MOST_CELLS)]
         unit = np.ones(len(rows)) if scale is None else scale[rows, j]
-        A, y = predictions[:, rows, j].T / unit[:, None], Z[rows, j] / unit
-        w = np.eye(count)[np.argmin(np.median(np.abs(y[:, None] - A), axis=0))]
+        A, y = of_columns[j][:, rows] / unit, Z[rows, j] / unit
+        w = np.eye(count)[np.argmin(np.median(np.abs(y - A), axis=1))]
         for _ in range(STEPS):
-            r = np.abs(y - A @ w)
-            size = max(1.4826 * float(np.median(r)), float(np.quantile(r, 0.8)) / 4.0) + 1e-9
-            a = r / size
+            r = np.abs(y - w @ A)
+            middle, upper = quantiles_of(r, 0.5, 0.8)
+            a = r / (max(1.4826 * middle, upper / 4.0) + 1e-9)
             u = 1.0 / np.maximum(a, SMALL)
-            u = np.where(a > GROSS, u * (GROSS / np.maximum(a, GROSS)) ** 2, u)
-            root = np.sqrt(u)
-            w, _ = nnls(A * root[:, None], y * root)
+            u *= (GROSS / np.maximum(a, GROSS)) ** 2
+            w = _not_negative(A, u, y)
         weights[:, j] = w
     return weights
+
+
+def _not_negative(A: Array, weights: Array, y: Array) -> Array:
+    """Least squares of ``y - w A``, no ``w`` being negative, by the few equations that matter."""
+    weighted = A * weights
+    values, vectors = np.linalg.eigh(weighted @ A.T)
+    root = np.sqrt(np.maximum(values, 0.0))
+    # What is rounding decides nothing.
+    told = root > 1e-7 * root[-1]
+    right = np.where(told, (vectors.T @ (weighted @ y)) / np.where(told, root, 1.0), 0.0)
+    solution: Array = nnls((vectors * (told * root)).T, right)[0]
+    return solution
 
 
 def combine(weights: Array, predictions: Array) -> Array:
@@ -100,22 +129,22 @@ class ScaleModel:
         unit = typical(residual, used, resolution)
         y = logarithm(np.abs(residual), unit)
         G = np.moveaxis(features, 0, -1)
-        center, width = G[used].mean(axis=0), G[used].std(axis=0) + 1e-9
-        G = (G - center) / width
+        chosen = G[used]
+        center, width = chosen.mean(axis=0), chosen.std(axis=0) + 1e-9
         step = -(-int(used.sum()) // (10 * MOST_CELLS)) or 1
-        some_G, some_y = G[used][::step], y[used][::step]
+        some_G, some_y = (chosen[::step] - center) / width, y[used][::step]
         pooled = _robust_slopes(some_G, some_y, 1e-3 * len(some_y), np.zeros(count))
         slopes = np.empty((count, m))
         for j in range(m):
             rows = np.flatnonzero(used[:, j])
             rows = rows[:: -(-len(rows) // MOST_CELLS) or 1]
-            slopes[:, j] = _robust_slopes(G[rows, j], y[rows, j], OWN_CELLS, pooled)
+            own = (G[rows, j] - center) / width
+            slopes[:, j] = _robust_slopes(own, y[rows, j], OWN_CELLS, pooled)
         model = cls(unit, center, width, slopes, np.ones(m), resolution)
-        relative = np.where(used, np.abs(residual) / model.predict(features), np.nan)
-        factor = np.ones(m)
-        some = used.any(axis=0)
-        factor[some] = np.nanquantile(relative[:, some], QUANTILE, axis=0) / NORMAL_QUANTILE
-        return cls(unit, center, width, slopes, np.maximum(factor, 1e-3), resolution)
+        relative = np.abs(residual) / model.predict(features)
+        factor = quantiles(relative, used, QUANTILE)[0] / NORMAL_QUANTILE
+        factor = np.where(np.isnan(factor), 1.0, np.maximum(factor, 1e-3))
+        return cls(unit, center, width, slopes, factor, resolution)
 
     def predict(self, features: Array) -> Array:
         """Scale of every cell's residual."""
@@ -136,9 +165,10 @@ def _robust_slopes(G: Array, y: Array, ridge: float, prior: Array) -> Array:
         mean, level = weights @ G / total, weights @ y / total
         C = G - mean
         rest = y - level - C @ prior
-        H = (C * weights[:, None]).T @ C + ridge * np.eye(len(prior))
-        slopes = prior + np.linalg.solve(H, (C * weights[:, None]).T @ rest)
+        weighted = (C * weights[:, None]).T
+        H = weighted @ C + ridge * np.eye(len(prior))
+        slopes = prior + np.linalg.solve(H, weighted @ rest)
         error = np.abs(y - level - C @ slopes)
-        size = 1.4826 * float(np.median(error)) + 1e-9
+        size = 1.4826 * quantiles_of(error, 0.5)[0] + 1e-9
         weights = np.minimum(1.0, 2.0 * size / np.maximum(error, 1e-12))
     return slopes

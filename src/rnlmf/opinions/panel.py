@@ -68,7 +68,7 @@ class Fellows:
         filled = _filled(Z, hidden, linear.predict(Z, hidden)[0])
         similar = SimilarRows.learn(filled, hidden, order)
         predictions, deviation, spread = _by_fellows(linear, similar, further, Z, hidden)
-        weights, scale = shares(Z, used, predictions), None
+        scale: Array | None = None
         for _ in range(TURNS):
             weights = shares(Z, used, predictions, scale)
             prediction = combine(weights, predictions)

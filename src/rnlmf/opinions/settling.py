@@ -19,8 +19,9 @@ AT_ONCE, AT_ONCE_ROWS = 0.5, 7
 # While suspects are looked for, errors still blur the predictions and each other, and need not pay in
 # full for being told apart; what was hidden for nothing is judged again at the end.
 FIRST_PRICE = 0.5
-# Learning has settled when fewer cells than this are hidden or shown again.
-LEARNED = 5e-4
+# Learning has settled when fewer cells than this are hidden or shown again; those that were both before
+# are hidden and shown in turns, and do not settle.
+LEARNED, IN_TURNS = 5e-4, 2
 # Suspects account for each other if they are off by less than so many scales, and than this share of
 # what they are off if none of them is believed.
 CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
@@ -200,6 +201,7 @@ def settle(
 ) -> tuple[Array, Panel]:
     """Learn, judge and hide in turns until the verdict does not change any more."""
     always = np.isnan(Z) | columns.absurd(Z)
+    changes = np.zeros(Z.shape, dtype=np.int8)
     for _ in range(LEARNING_ROUNDS):
         panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
         suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE)
@@ -210,8 +212,9 @@ def settle(
         )
         wrong = ((probability > 0.5) & ~excused) | stuck(Z, judged, witnesses[-1], sequence)
         new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
-        if np.mean(new != hidden) < LEARNED:
+        if np.mean((new != hidden) & (changes < IN_TURNS)) < LEARNED:
             break
+        changes += new != hidden
         hidden = new
     return hidden, panel
 

@@ -117,22 +117,21 @@ class ColumnVerdict:
         share, size = 0.03, 3.0
         usual = float(np.median(s[0]))
         least = min(LEAST_ERROR, EXACT * usual)
-        bounded = np.clip(z - p[0], -LARGEST_ERROR, LARGEST_ERROR)
+        squared = np.clip(z - p[0], -LARGEST_ERROR, LARGEST_ERROR) ** 2
         # From one freedom to the next, what was found is a good start.
         for freedom in FREEDOMS:
             f = _right(z, p, s, freedom)
             for _ in range(STEPS if len(f) > 1 else 0):
-                parts = only[:, None] * f
-                only = (parts / parts.sum(axis=0)).mean(axis=1)
+                only = only * (f @ (1.0 / (only @ f))) / len(z)
             alone = max(alone, float(np.log(only @ f).sum()))
             for _ in range(STEPS):
-                wrong, parts = share * _wrong(z, p[0], s[0], size), mixed[:, None] * f
-                right = parts.sum(axis=0)
+                wrong, right = share * _wrong(z, p[0], s[0], size), mixed @ f
                 posterior = wrong / (wrong + (1.0 - share) * right)
-                share = float(np.clip(posterior.mean(), 1e-5, MOST_WRONG))
-                squares = float((posterior * bounded**2).sum() / max(posterior.sum(), 1e-9))
-                size = float(np.clip(np.sqrt(squares), least, LARGEST_ERROR))
-                part = (parts / right * (1.0 - posterior)).sum(axis=1)
+                total = float(posterior.sum())
+                share = min(max(total / len(z), 1e-5), MOST_WRONG)
+                squares = float(posterior @ squared) / max(total, 1e-9)
+                size = min(max(squares**0.5, least), LARGEST_ERROR)
+                part = mixed * (f @ ((1.0 - posterior) / right))
                 mixed = part / part.sum()
             value = float(np.log(share * _wrong(z, p[0], s[0], size) + (1 - share) * (mixed @ f)).sum())
             if value > likelihood:
