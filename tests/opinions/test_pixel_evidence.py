@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
-from rnlmf.opinions.pixel_evidence import misleading, repeated
+from rnlmf.opinions.pixel_evidence import harm, misleading, repeated
 from rnlmf.opinions.pixel_relations import Relations
 
 ENDS = (-3.0, 3.0)
@@ -53,3 +53,15 @@ def test_without_suspects_there_is_nothing_to_believe(fields):
 def test_values_that_are_equal_to_the_bit(fields, some):
     assert repeated(fields, some) < 0.3
     assert repeated(np.where(some, 1.5, fields), some) == 1.0
+
+
+def test_harm_is_done_by_errors_row_by_row(fields, some, rng):
+    """Believed errors make the others of their row worse, right pixels do not."""
+    missing = np.zeros(fields.shape, dtype=bool)
+    relations = Relations.learn(fields, missing)
+    rows = some.any(axis=1)
+    spoiled = np.where(some, rng.choice(ENDS, fields.shape), fields)
+    wrong, _ = harm(spoiled[rows], some[rows], missing[rows], relations, ENDS, like=fields[rows])
+    right, _ = harm(fields[rows], some[rows], missing[rows], relations, ENDS)
+    assert np.mean(wrong > 0.0) > 0.95
+    assert np.mean(right > 0.0) < 0.3

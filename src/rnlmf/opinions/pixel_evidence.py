@@ -58,18 +58,11 @@ def misleading(
     others = np.resize(rng.permutation(free), len(rows))
     put = suspects[rows] & ~suspects[others] & ~missing[others]
 
-    def harm(own: Array, V: Array, believed: Array, hidden: Array) -> tuple[Array, Array]:
-        """Of the cells that are believed, and by how much these are off."""
-        # A row with made-up errors belongs to the half that it had without them.
-        without = np.clip(relations.predict(V, hidden | believed, like=own)[0], *ends)
-        with_them = np.clip(relations.predict(V, hidden, like=own)[0], *ends)
-        off = np.abs(V - without)
-        worse = np.where(believed | hidden, 0.0, np.abs(V - with_them) - off)
-        return worse.sum(axis=1), np.where(believed, off, 0.0).sum(axis=1)
-
-    real, size = harm(Z[rows], Z[rows], suspects[rows], missing[rows])
+    real, size = harm(Z[rows], suspects[rows], missing[rows], relations, ends)
     spoiled = np.where(put, Z[rows], Z[others])
-    made_up, made_size = harm(Z[others], spoiled, put, missing[others] | suspects[others])
+    # A row with made-up errors belongs to the half that it had without them.
+    hidden = missing[others] | suspects[others]
+    made_up, made_size = harm(spoiled, put, hidden, relations, ends, like=Z[others])
     if made_up.sum() <= 0.0 or size.sum() <= 0.0:
         return Evidence(0.0, credible=False)
     rate = made_up.sum() / made_size.sum()
@@ -79,6 +72,23 @@ def misleading(
     unsure = least * (made_up - rate * made_size) * (size.sum() / made_size.sum())
     error = float(np.hypot(np.linalg.norm(more), np.linalg.norm(unsure)))
     return Evidence(phi, credible=bool(more.sum() > ERRORS * error))
+
+
+def harm(
+    Z: Array,
+    believed: Array,
+    hidden: Array,
+    relations: Relations,
+    ends: tuple[float, float],
+    *,
+    like: Array | None = None,
+) -> tuple[Array, Array]:
+    """What believing some cells costs the others of every row, and by how much they are off."""
+    without = np.clip(relations.predict(Z, hidden | believed, like=like)[0], *ends)
+    with_them = np.clip(relations.predict(Z, hidden, like=like)[0], *ends)
+    off = np.abs(Z - without)
+    worse = np.where(believed | hidden, 0.0, np.abs(Z - with_them) - off)
+    return worse.sum(axis=1), np.where(believed, off, 0.0).sum(axis=1)
 
 
 def repeated(Z: Array, suspects: Array) -> float:

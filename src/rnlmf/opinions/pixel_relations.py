@@ -39,8 +39,8 @@ LEAST_VARIANCE = 1e-3
 FILLINGS = 2
 # Pixels that are near: this share of all.
 NEAR = 1.0 / 16.0
-# Neighbours of a pixel.
-NEIGHBOURS = 24
+# Pixels around one.
+NEIGHBOURS = 8
 # Digits of a cell, in spreads, that its row is known by: data in other units are halved alike.
 DIGITS = 6
 

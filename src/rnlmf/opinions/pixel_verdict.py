@@ -29,6 +29,8 @@ FREEDOMS = (10.0, 4.0, 2.0, 1.0)
 STEPS = 15
 # Steps before a pixel's neighbours have a say.
 OF_ROWS = 3
+# These count as at most so many times the share of their row: a single stroke is no block.
+MOST_BESIDE = 4.0
 # Bins between the ends; their number is of no importance.
 BINS = 16
 # An error is gross: what is off by less than this share of the range is not worth a correction.
@@ -99,7 +101,8 @@ class PixelVerdict:
             share = _shares(rows, P, self.share, Z.shape)[rows]
             if step >= OF_ROWS:
                 around = (beside @ probability.T).T[gross]
-                share = (around + OWN_PIXELS * share) / (count + OWN_PIXELS)
+                beside_it = np.minimum(around, MOST_BESIDE * count * share)
+                share = (beside_it + OWN_PIXELS * share) / (count + OWN_PIXELS)
                 share = np.clip(share, 1e-6, MOST_WRONG)
         return probability
 

@@ -28,7 +28,7 @@ from rnlmf.opinions.mixing import (
     of_row,
     typical,
 )
-from rnlmf.opinions.pixel_evidence import misleading
+from rnlmf.opinions.pixel_evidence import harm, misleading
 from rnlmf.opinions.pixel_relations import Relations, neighbours
 from rnlmf.opinions.pixel_verdict import PixelVerdict
 from rnlmf.opinions.similar import SimilarRows
@@ -139,6 +139,8 @@ class PixelJudge:
     ----------
     unit : Columns
         Centre, spread and plausible range of all pixels together.
+    believing : Relations
+        Of the cells as they are.
     first, doubting : PixelPanel
         Asked about pixels from afar, learned from the cells as they are; and from all others, learned
         without suspects.
@@ -155,6 +157,7 @@ class PixelJudge:
     """
 
     unit: Columns
+    believing: Relations
     first: PixelPanel
     doubting: PixelPanel
     suspicion: PixelVerdict
@@ -190,7 +193,7 @@ class PixelJudge:
         suspects = probability > 0.5
 
         found = misleading(part, suspects, missing, believing, ends)
-        judge = cls(unit, first, doubting, suspicion, verdict, found.credible)
+        judge = cls(unit, believing, first, doubting, suspicion, verdict, found.credible)
         if not found.credible:
             judge = replace(judge, left_alone=_reasons(suspects, found.phi))
         judgement = judge.judge(X)
@@ -227,13 +230,18 @@ class PixelJudge:
         )
 
     def _probability(self, Z: Array, missing: Array) -> Array:
-        """That cells are wrong, as it was found while learning."""
+        """That cells are wrong, as it was found while learning; not in rows which they inform."""
         said = self.first.testify(Z, missing, missing)
         hidden = missing | (self.suspicion.probability(Z, missing, *said) > DOUBT)
         for _ in range(ROUNDS):
             said = self.doubting.testify(Z, hidden, missing)
             probability = self.verdict.probability(Z, missing, *said)
             hidden = hidden | (probability > DOUBT)
+        suspects = probability > 0.5
+        rows = np.flatnonzero(suspects.any(axis=1))
+        ends = self.first.low, self.first.high
+        worse, _ = harm(Z[rows], suspects[rows], missing[rows], self.believing, ends)
+        probability[rows[worse <= 0.0]] = 0.0
         return probability
 
 
