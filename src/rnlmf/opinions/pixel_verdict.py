@@ -3,10 +3,11 @@
 Values lie between two ends, where they pile up: black and white. A right value is Student's about its
 prediction ``p`` with scale ``s``, cut off at the ends, so that an end has the whole tail beyond it as
 its probability. A wrong value has a distribution ``h`` of its own over the ends and the bins between
-them, wherever it is: salt is white, a block is black. The share ``pi_i`` of wrong pixels is each row's
-own, drawn to that of all rows by a few pixels. With ``F`` the probability of the value's bin if right,
+them, wherever it is: salt is white, a block is black. The share ``pi`` of wrong pixels is that of a
+pixel's neighbours, drawn to its row's own by a few pixels, as that is to the share of all rows: the
+pixels of a block are wrong together. With ``F`` the probability of the value's bin if right,
 
-    P(wrong) = pi_i h / (pi_i h + (1 - pi_i) F),
+    P(wrong) = pi h / (pi h + (1 - pi) F),
 
 ``nu``, ``h`` and ``pi`` by expectation-maximisation, as in :mod:`~rnlmf.opinions.verdict`.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from scipy.special import stdtr
 from scipy.stats import t as student
 
@@ -25,6 +27,10 @@ from rnlmf.typing import Array
 
 FREEDOMS = (10.0, 4.0, 2.0, 1.0)
 STEPS = 15
+# Steps before a pixel's neighbours have a say.
+OF_ROWS = 3
+# These count as at most so many times the share of their row: a single stroke is no block.
+MOST_BESIDE = 4.0
 # Bins between the ends; their number is of no importance.
 BINS = 16
 # An error is gross: what is off by less than this share of the range is not worth a correction.
@@ -45,16 +51,23 @@ class PixelVerdict:
     share: float
     low: float
     high: float
+    near: Array
 
     @classmethod
     def learn(
-        cls, Z: Array, missing: Array, prediction: Array, scale: Array, ends: tuple[float, float]
+        cls,
+        Z: Array,
+        missing: Array,
+        prediction: Array,
+        scale: Array,
+        ends: tuple[float, float],
+        near: Array,
     ) -> PixelVerdict:
-        """Of greatest likelihood for cells that are not missing."""
+        """Of greatest likelihood for cells that are not missing, with rows' shares."""
         uniform = np.full(BINS + 2, 1.0 / (BINS + 2))
-        best, likelihood = cls(FREEDOMS[0], uniform, FIRST_SHARE, *ends), -np.inf
+        best, likelihood = cls(FREEDOMS[0], uniform, FIRST_SHARE, *ends, near), -np.inf
         for freedom in FREEDOMS:
-            verdict = cls(freedom, uniform, FIRST_SHARE, *ends)
+            verdict = cls(freedom, uniform, FIRST_SHARE, *ends, near)
             right = verdict._right(Z, prediction, scale)
             gross = verdict._gross(Z, missing, prediction)
             rows, bins, F = np.nonzero(gross)[0], verdict._bins(Z)[gross], right[gross]
@@ -68,19 +81,29 @@ class PixelVerdict:
             value = float(np.log(share[rows] * values[bins] + (1.0 - share[rows]) * F).sum())
             value += float(np.log(right * (1.0 - share)[:, None])[~missing & ~gross].sum())
             if value > likelihood:
-                best, likelihood = cls(freedom, values, total / Z.size, *ends), value
+                best, likelihood = cls(freedom, values, total / Z.size, *ends, near), value
         return best
 
     def probability(self, Z: Array, missing: Array, prediction: Array, scale: Array) -> Array:
         """That cells are wrong; zero where they are missing or not far from their prediction."""
         gross = self._gross(Z, missing, prediction)
         rows, values = np.nonzero(gross)[0], self.values[self._bins(Z)[gross]]
-        right, share = self._right(Z, prediction, scale)[gross], np.full(len(Z), FIRST_SHARE)
-        for _ in range(STEPS):
-            P = _posterior(share[rows], values, right)
-            share = _shares(rows, P, self.share, Z.shape)
+        right, share = self._right(Z, prediction, scale)[gross], np.full(len(rows), FIRST_SHARE)
+        m, count = Z.shape[1], self.near.shape[1]
+        beside = csr_matrix(
+            (np.ones(self.near.size), self.near.ravel(), np.arange(0, self.near.size + 1, count)),
+            shape=(m, m),
+        )
         probability = np.zeros(Z.shape)
-        probability[gross] = P
+        for step in range(STEPS):
+            P = _posterior(share, values, right)
+            probability[gross] = P
+            share = _shares(rows, P, self.share, Z.shape)[rows]
+            if step >= OF_ROWS:
+                around = (beside @ probability.T).T[gross]
+                beside_it = np.minimum(around, MOST_BESIDE * count * share)
+                share = (beside_it + OWN_PIXELS * share) / (count + OWN_PIXELS)
+                share = np.clip(share, 1e-6, MOST_WRONG)
         return probability
 
     def _gross(self, Z: Array, missing: Array, prediction: Array) -> Array:

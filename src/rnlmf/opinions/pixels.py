@@ -1,17 +1,12 @@
 """Images: many columns of one unit, of which some rows are spoiled and most are not.
 
-Pixels share a unit and its ends (black, white), so one verdict holds for all of them. Similar rows are
-asked first, for a block of errors cannot mislead them; what they find suspicious is hidden while the
-linear relations between pixels are learned, which predict far better. Scales are calibrated with the
-suspects among the residuals: else what is hidden makes others look wrong, and these others again.
-
-Then the whole is put to the test. Let ``g_i`` be what the pixels of row ``i`` that nobody doubts gain,
-in the loss of their predictions, if the suspects of all rows are hidden, from learning as from
-predicting, instead of believed. Hiding surprises helps every row a little: what counts is what rows
-with suspects gain more than those without, ``g_i - mean(g of rows without)``, every row counted by its
-suspects. Errors mislead, and it is credibly positive; surprises that are right inform, and it is about
-zero or less. Then nothing is touched. Where the gains of rows with suspects fall apart into two groups,
-and the lower one is that of rows without, only the suspects of the upper one are errors.
+Pixels share a unit and its ends (black, white), so one verdict holds for all of them. A pixel is first
+asked about among those that are far from it, and similar rows: a block of errors cannot mislead them.
+What they find suspicious is hidden while the relations between all pixels are learned, which predict
+far better. Scales are calibrated with the suspects among the residuals: else what is hidden makes
+others look wrong, and these others again. Then the whole is put to the test, whether believing the
+suspects does the harm that errors would: see :mod:`~rnlmf.opinions.pixel_evidence`. If it does not,
+nothing is touched.
 """
 
 from __future__ import annotations
@@ -19,13 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from sklearn.mixture import GaussianMixture
 
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.evidence import LARGEST_LOSS
 from rnlmf.opinions.judge import FARTHEST_TAIL, Judgement
-from rnlmf.opinions.linear import LinearOpinion
 from rnlmf.opinions.mixing import (
     NORMAL_QUANTILE,
     OWN_CELLS,
@@ -36,6 +28,8 @@ from rnlmf.opinions.mixing import (
     of_row,
     typical,
 )
+from rnlmf.opinions.pixel_evidence import harm, misleading
+from rnlmf.opinions.pixel_relations import Relations, neighbours
 from rnlmf.opinions.pixel_verdict import PixelVerdict
 from rnlmf.opinions.similar import SimilarRows
 from rnlmf.opinions.temporal import Sequence
@@ -50,12 +44,6 @@ DOUBT = 0.2
 LEARNED_ROWS = 3000
 # Nothing below this share of the range from black to white is seen.
 RESOLUTION = 0.01
-# Rows with suspects must gain more than others, by so many standard errors and by this many scales for
-# each of their pixels: the panels differ a little for other reasons, too.
-CREDIBLE, LEAST_GAIN = 3.0, 0.05
-# Two groups of gains are apart if their means are, by so many deviations (Ashman, Bird and Zepf 1994:
-# from 2 on); the lower one is that of others within so many of theirs. Fewer rows are no group.
-APART, SAME_GROUP, FEWEST_ROWS = 3.0, 2.0, 20
 # Columns are pixels if the least and the largest value of all are values of this share of the columns.
 SHARED = 0.5
 
@@ -72,9 +60,9 @@ def same_unit(X: Array) -> bool:
 
 @dataclass(frozen=True)
 class PixelPanel:
-    """Similar rows and, unless they are asked alone, linear relations; shares and scales of pixels."""
+    """Linear relations and similar rows; shares and scales of pixels."""
 
-    linear: LinearOpinion | None
+    linear: Relations
     similar: SimilarRows
     weights: Array
     scale: ScaleModel
@@ -83,15 +71,23 @@ class PixelPanel:
 
     @classmethod
     def learn(
-        cls, Z: Array, hidden: Array, missing: Array, ends: tuple[float, float], *, alone: bool = False
+        cls,
+        Z: Array,
+        hidden: Array,
+        missing: Array,
+        ends: tuple[float, float],
+        linear: Relations,
     ) -> PixelPanel:
-        """From rows without their `hidden` cells; only similar rows if they are asked `alone`."""
+        """From rows without their `hidden` cells."""
         order = canonical_order(np.where(hidden, 0.0, Z))
-        linear = None if alone else LinearOpinion.learn(Z, hidden, order)
-        similar = SimilarRows.learn(_filled(Z, hidden, linear, ends), hidden, order, LEARNED_ROWS)
-        said, deviations = _opinions(linear, similar, Z, hidden, ends)
+        by_line, deviation = linear.predict(Z, hidden)
+        by_line = np.clip(by_line, *ends)
+        filled = np.where(hidden, by_line, Z)
+        similar = SimilarRows.learn(filled, hidden, order, LEARNED_ROWS)
+        by_similar, spread = similar.predict(filled, hidden)
+        said, deviations = np.stack([by_line, np.clip(by_similar, *ends)]), [deviation, spread]
         free, known = ~hidden & ~missing, ~missing
-        weights = np.ones((1, Z.shape[1])) if alone else _shares(Z, free, said)
+        weights = _shares(Z, free, said)
         residual = Z - np.clip(combine(weights, said), *ends)
         resolution = np.full(Z.shape[1], RESOLUTION * (ends[1] - ends[0]))
         unit = typical(residual, known, resolution)
@@ -105,33 +101,14 @@ class PixelPanel:
     def testify(self, Z: Array, hidden: Array, missing: Array) -> tuple[Array, Array]:
         """What every cell should be by cells that are not hidden, itself left out; and the scale."""
         ends = self.low, self.high
-        said, deviations = _opinions(self.linear, self.similar, Z, hidden, ends)
+        by_line, deviation = self.linear.predict(Z, hidden)
+        by_line = np.clip(by_line, *ends)
+        by_similar, spread = self.similar.predict(np.where(hidden, by_line, Z), hidden)
+        said, deviations = np.stack([by_line, np.clip(by_similar, *ends)]), [deviation, spread]
         prediction = np.clip(combine(self.weights, said), *ends)
         free = ~hidden & ~missing
         features = _features(Z - prediction, free, self.scale.unit, said, deviations)
         return prediction, self.scale.predict(features)
-
-
-def _filled(Z: Array, hidden: Array, linear: LinearOpinion | None, ends: tuple[float, float]) -> Array:
-    filling = 0.0 if linear is None else np.clip(linear.predict(Z, hidden)[0], *ends)
-    return np.where(hidden, filling, Z)
-
-
-def _opinions(
-    linear: LinearOpinion | None,
-    similar: SimilarRows,
-    Z: Array,
-    hidden: Array,
-    ends: tuple[float, float],
-) -> tuple[Array, list[Array]]:
-    """Predictions (K, n, m), and how sure each opinion is of them."""
-    if linear is None:
-        by_similar, spread = similar.predict(np.where(hidden, 0.0, Z), hidden)
-        return np.clip(by_similar, *ends)[None], [spread]
-    by_line, deviation = linear.predict(Z, hidden)
-    by_line = np.clip(by_line, *ends)
-    by_similar, spread = similar.predict(np.where(hidden, by_line, Z), hidden)
-    return np.stack([by_line, np.clip(by_similar, *ends)]), [deviation, spread]
 
 
 def _shares(Z: Array, free: Array, said: Array) -> Array:
@@ -150,26 +127,27 @@ def _shares(Z: Array, free: Array, said: Array) -> Array:
 
 
 def _features(residual: Array, free: Array, unit: Array, said: Array, deviations: list[Array]) -> Array:
-    sizes = [*deviations, np.abs(said[0] - said[1])] if len(said) > 1 else deviations
+    sizes = [*deviations, np.abs(said[0] - said[1])]
     return np.stack([of_row(residual, free, unit), *(logarithm(size, unit) for size in sizes)])
 
 
 @dataclass(frozen=True)
 class PixelJudge:
-    """What is taken for wrong in images: panels that suspect, that believe and that doubt.
+    """What is taken for wrong in images: panels that suspect and that doubt.
 
     Attributes
     ----------
     unit : Columns
         Centre, spread and plausible range of all pixels together.
-    first, believing, doubting : PixelPanel
-        Similar rows alone; all opinions, learned from the cells as they are; and without suspects.
+    believing : Relations
+        Of the cells as they are.
+    first, doubting : PixelPanel
+        Asked about pixels from afar, learned from the cells as they are; and from all others, learned
+        without suspects.
     suspicion, verdict : PixelVerdict
         What is wrong by the first panel, and by the last.
     credible : bool
         Whether the suspects are errors; otherwise only absurd values are touched.
-    least_gain : float
-        What a row must gain by hiding its suspects for them to be errors.
     tail : float
         Root mean square over scale of the residuals of right cells.
     left_alone : dict
@@ -179,13 +157,12 @@ class PixelJudge:
     """
 
     unit: Columns
+    believing: Relations
     first: PixelPanel
-    believing: PixelPanel
     doubting: PixelPanel
     suspicion: PixelVerdict
     verdict: PixelVerdict
     credible: bool
-    least_gain: float = -np.inf
     tail: float = 1.0
     left_alone: dict[int, str] = field(default_factory=dict)
     ordered: bool = False
@@ -200,32 +177,25 @@ class PixelJudge:
         part = Z[rows]
         missing = np.isnan(part) | unit.absurd(part)
         ends = float(part[~missing].min()), float(part[~missing].max())
+        near = neighbours(part, missing)
 
-        first = PixelPanel.learn(part, missing, missing, ends, alone=True)
-        believing = PixelPanel.learn(part, missing, missing, ends)
+        believing = Relations.learn(part, missing)
+        first = PixelPanel.learn(part, missing, missing, ends, believing.from_afar())
         said = first.testify(part, missing, missing)
-        suspicion = PixelVerdict.learn(part, missing, *said, ends)
+        suspicion = PixelVerdict.learn(part, missing, *said, ends, near)
         hidden = missing | (suspicion.probability(part, missing, *said) > DOUBT)
         for _ in range(ROUNDS):
-            doubting = PixelPanel.learn(part, hidden, missing, ends)
+            doubting = PixelPanel.learn(part, hidden, missing, ends, Relations.learn(part, hidden))
             said = doubting.testify(part, hidden, missing)
-            verdict = PixelVerdict.learn(part, missing, *said, ends)
+            verdict = PixelVerdict.learn(part, missing, *said, ends, near)
             probability = verdict.probability(part, missing, *said)
             hidden |= probability > DOUBT
         suspects = probability > 0.5
 
-        judge = cls(unit, first, believing, doubting, suspicion, verdict, True)
-        gain, with_suspects = judge._gain(part, suspects, missing), suspects.any(axis=1)
-        usual = float(gain[~with_suspects].mean()) if not with_suspects.all() else 0.0
-        least = least_gain(gain[with_suspects], gain[~with_suspects])
-        counts = suspects.sum(axis=1) * (gain >= least)
-        more = counts * (gain - usual)
-        credible = float(more.sum()) > max(
-            LEAST_GAIN * float(counts.sum()), CREDIBLE * float(np.linalg.norm(more))
-        )
-        judge = replace(judge, credible=credible, least_gain=least)
-        if not credible:
-            judge = replace(judge, left_alone=_reasons(suspects))
+        found = misleading(part, suspects, missing, believing, ends)
+        judge = cls(unit, believing, first, doubting, suspicion, verdict, found.credible)
+        if not found.credible:
+            judge = replace(judge, left_alone=_reasons(suspects, found.phi))
         judgement = judge.judge(X)
         judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
         if judge.threshold > 0.5:
@@ -243,13 +213,7 @@ class PixelJudge:
         probability = np.zeros(Z.shape)
         suspects = np.zeros(Z.shape, dtype=bool)
         if self.credible:
-            said = self.first.testify(Z, missing, missing)
-            hidden = missing | (self.suspicion.probability(Z, missing, *said) > DOUBT)
-            for _ in range(ROUNDS):
-                said = self.doubting.testify(Z, hidden, missing)
-                probability = self.verdict.probability(Z, missing, *said)
-                hidden |= probability > DOUBT
-            probability = self._where_it_helps(Z, probability, missing)
+            probability = self._probability(Z, missing)
             suspects = probability > self.threshold
         prediction, scale = self.doubting.testify(Z, suspects | missing, missing)
         probability = np.where(absurd, 1.0, probability)
@@ -265,52 +229,27 @@ class PixelJudge:
             np.zeros(Z.shape[1]),
         )
 
-    def _where_it_helps(self, Z: Array, probability: Array, missing: Array) -> Array:
-        """Probabilities; zero in rows that do not gain enough by hiding their suspects."""
+    def _probability(self, Z: Array, missing: Array) -> Array:
+        """That cells are wrong, as it was found while learning; not in rows which they inform."""
+        said = self.first.testify(Z, missing, missing)
+        hidden = missing | (self.suspicion.probability(Z, missing, *said) > DOUBT)
+        for _ in range(ROUNDS):
+            said = self.doubting.testify(Z, hidden, missing)
+            probability = self.verdict.probability(Z, missing, *said)
+            hidden = hidden | (probability > DOUBT)
         suspects = probability > 0.5
         rows = np.flatnonzero(suspects.any(axis=1))
-        if self.least_gain == -np.inf or not len(rows):
-            return probability
-        gain = self._gain(Z[rows], suspects[rows], missing[rows])
-        probability[rows[gain < self.least_gain]] = 0.0
+        ends = self.first.low, self.first.high
+        worse, _ = harm(Z[rows], suspects[rows], missing[rows], self.believing, ends)
+        probability[rows[worse <= 0.0]] = 0.0
         return probability
 
-    def _gain(self, Z: Array, suspects: Array, missing: Array) -> Array:
-        """Mean loss of every row's undoubted cells with all suspects believed, less that without."""
-        prediction, scale = self.doubting.testify(Z, suspects | missing, missing)
-        believed, _ = self.believing.testify(Z, missing, missing)
-        undoubted = ~suspects & ~missing
 
-        def loss(predicted: Array) -> Array:
-            off = np.minimum(np.abs(Z - predicted) / scale, LARGEST_LOSS)
-            mean: Array = np.where(undoubted, off, 0.0).sum(axis=1)
-            return mean / np.maximum(undoubted.sum(axis=1), 1)
-
-        gain: Array = loss(believed) - loss(prediction)
-        return gain
-
-
-def least_gain(gain: Array, others: Array) -> float:
-    """Where two groups of gains part, the lower of which is like `others`; else there is no least."""
-    if min(len(gain), len(others)) < FEWEST_ROWS:
-        return -np.inf
-    groups = GaussianMixture(2, random_state=0).fit(gain[:, None])
-    order = np.argsort(groups.means_[:, 0])
-    (low, high), (narrow, wide) = groups.means_[order, 0], np.sqrt(groups.covariances_[order, 0, 0])
-    level = float(np.median(others))
-    deviation = 1.4826 * float(np.median(np.abs(others - level)))
-    if high - low < APART * np.sqrt((narrow**2 + wide**2) / 2.0):
-        return -np.inf
-    if abs(low - level) > SAME_GROUP * deviation:
-        return -np.inf
-    return float((low * wide + high * narrow) / (narrow + wide))
-
-
-def _reasons(suspects: Array) -> dict[int, str]:
+def _reasons(suspects: Array, phi: float) -> dict[int, str]:
     return {
         int(j): (
-            f"{int(count)} values are hard to predict, but hiding them does not help to predict the "
-            "other values of their rows"
+            f"{int(count)} values are hard to predict, but taking them for right does not harm the "
+            f"prediction of others as errors would ({max(phi, 0.0):.0%} of it)"
         )
         for j, count in enumerate(suspects.sum(axis=0))
         if count
