@@ -154,6 +154,8 @@ class Relations:
 
     def from_afar(self) -> Relations:
         """The same, with predictions by pixels that are not near."""
+        assert isinstance(self.first, LinearOpinion)
+        assert isinstance(self.second, LinearOpinion)
         return Relations(_from_afar(self.first), _from_afar(self.second))
 
 
