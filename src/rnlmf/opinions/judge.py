@@ -15,6 +15,7 @@ from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered, m
 from rnlmf.opinions.returning import without_errors
 from rnlmf.opinions.settling import (
     CLOSE,
+    Stretches,
     distance_in_scales,
     first_suspicion,
     in_bursts,
@@ -22,7 +23,6 @@ from rnlmf.opinions.settling import (
     most_suspicious,
     order_helps,
     settle,
-    stuck,
     vouched_for,
     with_further,
 )
@@ -264,6 +264,7 @@ class Judge:
             self.panel.fellows, further=tuple(map(Remembered, self.panel.fellows.further))
         )
         hearing = Hearing(self.panel.fellows, Z)
+        stretches = Stretches(Z, judged, columns, sequence)
         # Errors beside each other can hide one another in turns: who is suspected again stays hidden.
         released, returned = np.zeros(Z.shape, dtype=bool), np.zeros(Z.shape, dtype=bool)
         for round_ in range(ROUNDS):
@@ -274,8 +275,8 @@ class Judge:
                 remembering, Z, probability, judged, always, witnesses, self.verdict, sequence
             )
             probability = np.where(excused, 0.0, probability)
-            repeating = stuck(Z, judged, witnesses[-1], sequence)
-            probability[repeating] = 1.0
+            repeating = stretches.stuck(Z, witnesses[-1])
+            probability[repeating | stretches.away(Z, witnesses[-1])] = 1.0
             wrong = probability > 0.5
             if round_ == ROUNDS - 1:
                 break

@@ -8,7 +8,7 @@ from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.mixing import typical
 from rnlmf.opinions.panel import BAD_ROW, Fellows, Opinion, Panel, mostly_hidden
 from rnlmf.opinions.temporal import GOLDEN, Sequence
-from rnlmf.opinions.verdict import Verdict, Witness
+from rnlmf.opinions.verdict import LEAST_ERROR, Verdict, Witness
 from rnlmf.typing import Array
 
 # Most rounds in which opinions are learned anew.
@@ -30,8 +30,9 @@ EXCHANGED_ROWS = 500
 # Fellows that are off by more scales contradict a movement to where the column never is; elsewhere, and
 # a level to which it returns, they do if they are so far off less than once in a thousand times.
 CONTRADICTED, SELDOM = 6.0, 1e-3
-# A stuck value need not be far off all the time: root mean square, no scale counting for more.
-STUCK, FARTHEST_STUCK = 3.0, 10.0
+# A stuck value need not be far off all the time: root mean square, no scale counting for more. Nothing
+# is strange about a column that goes and comes back, so fellows must be surer.
+STUCK, AWAY, FARTHEST_STUCK = 3.0, 5.0, 10.0
 # Neighbours of hidden cells count from so many on.
 FEW = 10.0
 # Order is used where it makes the predictions of cells better by this share.
@@ -60,20 +61,44 @@ def first_suspicion(columns: Columns, X: Array, Z: Array, sequence: Sequence | N
     return hidden
 
 
-def stuck(Z: Array, judged: Array, row: Witness, sequence: Sequence | None) -> Array:
-    """Stretches in which a column repeats a value and its fellows say otherwise.
+class Stretches:
+    """Stretches of a sequence that are judged as a whole, by the fellows alone.
 
-    A sensor that does not move among others that do is stuck, near as its value may be to the truth.
+    One in which a column repeats a value to the letter, near as that may be to the truth: a sensor that
+    does not move among others that do is stuck. And one between two jumps that take each other back:
+    within it every cell has neighbours in time that speak for it, all wrong alike.
     """
+
+    def __init__(self, Z: Array, judged: Array, columns: Columns, sequence: Sequence | None) -> None:
+        self._repeated = self._away = np.zeros(Z.shape, dtype=np.int64)
+        if sequence is not None:
+            self._repeated = np.where(judged, sequence.repeated(Z), 0)
+            away = sequence.excursions(np.where(judged, Z, 0.0), columns.resolution)
+            # Beside a spike there is nothing that could speak for it.
+            inside = away & (
+                np.vstack([away[:1] & False, away[:-1]]) | np.vstack([away[1:], away[:1] & False])
+            )
+            first = inside & ~np.vstack([away[:1] & False, away[:-1]])
+            self._away = np.where(inside & judged, np.cumsum(first, axis=0), 0)
+
+    def stuck(self, Z: Array, row: Witness) -> Array:
+        """Cells of stretches that repeat a value and are contradicted."""
+        return _contradicted(self._repeated, Z, row, STUCK)
+
+    def away(self, Z: Array, row: Witness) -> Array:
+        """Cells of stretches elsewhere that are contradicted, and far away."""
+        gross = np.abs(Z - row.prediction) > LEAST_ERROR
+        return _contradicted(np.where(gross, self._away, 0), Z, row, AWAY)
+
+
+def _contradicted(numbers: Array, Z: Array, row: Witness, least: float) -> Array:
+    """Stretches, by their numbers, from which the fellows are far: by root mean square."""
     found = np.zeros(Z.shape, dtype=bool)
-    if sequence is None:
-        return found
-    numbers = np.where(judged, sequence.repeated(Z), 0)
     squares = np.minimum(distance_in_scales(Z, row), FARTHEST_STUCK) ** 2
     for j in np.flatnonzero(numbers.any(axis=0)):
         rows = np.flatnonzero(numbers[:, j])
         for run in np.split(rows, np.flatnonzero(np.diff(numbers[rows, j])) + 1):
-            found[run, j] = np.mean(squares[run, j]) > STUCK**2
+            found[run, j] = np.mean(squares[run, j]) > least**2
     return found
 
 
@@ -201,6 +226,7 @@ def settle(
 ) -> tuple[Array, Panel]:
     """Learn, judge and hide in turns until the verdict does not change any more."""
     always = np.isnan(Z) | columns.absurd(Z)
+    stretches = Stretches(Z, judged, columns, sequence)
     changes = np.zeros(Z.shape, dtype=np.int8)
     for _ in range(LEARNING_ROUNDS):
         panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
@@ -210,7 +236,8 @@ def settle(
         excused = vouched_for(
             panel.fellows, Z, probability, judged, always, witnesses, suspicion, sequence
         )
-        wrong = ((probability > 0.5) & ~excused) | stuck(Z, judged, witnesses[-1], sequence)
+        wrong = ((probability > 0.5) & ~excused) | stretches.stuck(Z, witnesses[-1])
+        wrong |= stretches.away(Z, witnesses[-1])
         new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
         if np.mean((new != hidden) & (changes < IN_TURNS)) < LEARNED:
             break

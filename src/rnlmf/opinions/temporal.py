@@ -28,7 +28,7 @@ WINDOWS, SUSPICIOUS = ((7, 31), (31, 121)), 6.0
 # other back but for this share.
 LONGEST_EXCURSION, STEP_ROWS, RETURNS = 60, 121, 0.5
 # A value that is repeated fewer times is nothing strange.
-SHORTEST_REPEAT = 5
+SHORTEST_REPEAT, MOST_REPEATED = 5, 0.4
 # Rows between two suspects of a burst that are not told from it.
 SHORT_GAP = 2
 # Suspects return to where a column was within so many rows, but for this share of what they are off,
@@ -222,7 +222,8 @@ class Sequence:
         A stretch is longer than chance makes one: of `n` rows, of which the share ``q`` of the others
         equals the row before, ``n q^(length - 1)`` stretches of a length are expected. The first row,
         whose value is repeated, is not of it. A value to which the column returns for another such
-        stretch, after as many rows elsewhere, is a level or an end of its range.
+        stretch, after as many rows elsewhere, is a level or an end of its range. Where such stretches
+        fill much of a column, it moves by steps.
         """
         numbers = np.zeros(Z.shape, dtype=np.int64)
         same = np.diff(Z, axis=0, prepend=np.nan) == 0.0
@@ -237,6 +238,8 @@ class Sequence:
                 others = len(Z) - lengths[long].sum()
                 share = lengths[~long].sum() / max(others, 1)
                 if len(Z) * share ** float(least) < CHANCE:
+                    if lengths[long].sum() > MOST_REPEATED * len(Z):
+                        break
                     for first, last in runs[long][~_returned_to(runs[long], Z[:, j])]:
                         numbers[first:last, j] = first + 1
                     break

@@ -33,6 +33,8 @@ STEPS = 6
 # off, where that is less. No more than this share of a column is wrong.
 LEAST_ERROR, LARGEST_ERROR = 1.0, 50.0
 MOST_WRONG = 0.4
+# More in one column, and none in most others, are a state of its own.
+MOST_ALONE = 0.25
 # Nor is there an error that can be told from a surprise unless errors are of a size that predictions
 # of right cells seldom are off, with this chance: a broad and a narrow normal are also a heavy tail.
 EXACT, SURPRISE = 300.0, 0.01
@@ -200,7 +202,7 @@ class Verdict:
         ]
         told = [gain > min(price, PRICE_IN_COMPANY) and gross for _, gain, gross in found]
         if np.mean(told) <= COMPANY:
-            alone = [gain > price and gross for _, gain, gross in found]
+            alone = [gain > price and gross and v.share < MOST_ALONE for v, gain, gross in found]
             return cls(
                 tuple(f[0] if yes else ColumnVerdict() for f, yes in zip(found, alone, strict=True))
             )
