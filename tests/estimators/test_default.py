@@ -248,11 +248,18 @@ class TestAbsurdValues:
         others[70, 4] = False
         np.testing.assert_array_equal(cleaned[others], clean[others])
 
-    def test_values_that_recur_are_not_repaired(self, curved):
+    def test_states_that_recur_are_not_repaired(self, curved):
+        """The end of a range, whose cells lie where the others say that they are beyond it."""
+        clipped = curved[0].copy()
+        clipped[:, 4] = np.minimum(clipped[:, 4], np.quantile(clipped[:, 4], 0.9))
+        np.testing.assert_array_equal(RNLMF(**QUICK).fit_denoise(clipped), clipped)
+
+    def test_values_that_recur_at_random_are_errors(self, curved):
         spoiled = curved[0].copy()
         spoiled[::10, 4] = 1.5
         cleaned = RNLMF(**QUICK).fit_denoise(spoiled)
-        np.testing.assert_array_equal(cleaned[::10, 4], 1.5)
+        off = np.abs(cleaned - curved[0])[::10, 4]
+        assert np.median(off) < 0.2 * np.median(np.abs(spoiled - curved[0])[::10, 4])
 
 
 class TestEstimateError:

@@ -39,7 +39,7 @@ def test_probabilities_are_calibrated(name, rng):
     wrong = rng.random(n) < 0.05
     z = np.where(wrong, z + 2.0 * rng.normal(size=n), z)
     p, s = np.zeros((1, n)), np.full((1, n), scale)
-    verdict, gain = ColumnVerdict.learn(z, p, s)
+    verdict, gain, _ = ColumnVerdict.learn(z, p, s)
     assert gain > PRICE
     assert verdict.share == pytest.approx(0.05, rel=0.3)
     assert verdict.size == pytest.approx(2.0, rel=0.3)
@@ -61,7 +61,7 @@ def test_scales_of_cells_count(rng):
     z = s[0] * rng.normal(size=n)
     wrong = rng.random(n) < 0.03
     z = np.where(wrong, z + 3.0 * rng.choice([-1.0, 1.0], n), z)
-    verdict, gain = ColumnVerdict.learn(z, np.zeros((1, n)), s)
+    verdict, gain, _ = ColumnVerdict.learn(z, np.zeros((1, n)), s)
     assert gain > PRICE
     asked = np.full(2, 1.5)
     found = verdict.probability(asked, np.zeros((1, 2)), s[:, :2])
@@ -78,7 +78,7 @@ def test_a_cell_that_one_witness_accounts_for_is_right(rng):
     p = np.stack([np.where(lost, good, truth), truth])
     s = np.full((2, n), 0.05)
     z[1] += 5.0
-    verdict, gain = ColumnVerdict.learn(z, p, s)
+    verdict, gain, _ = ColumnVerdict.learn(z, p, s)
     assert gain > PRICE
     probability = verdict.probability(z, p, s)
     assert np.mean(probability[lost] > 0.5) < 0.05
@@ -92,7 +92,7 @@ def test_an_absurd_value_is_wrong_and_a_nearer_one_not_more(rng):
     z = 0.1 * rng.normal(size=n)
     z[:15] += rng.choice([-3.0, 3.0], 15)
     p, s = np.zeros((1, n)), np.full((1, n), 0.1)
-    verdict, gain = ColumnVerdict.learn(z, p, s)
+    verdict, gain, _ = ColumnVerdict.learn(z, p, s)
     assert gain > PRICE
     asked = np.array([0.0, 1.0, 3.0, 10.0, 1e3, 1e6, 1e300])
     found = verdict.probability(asked, np.zeros((1, 7)), np.full((1, 7), 0.1))

@@ -302,7 +302,9 @@ class Judge:
             # A column need not have other errors for a row to be bad.
             odd = judged & (distance_in_scales(Z, witnesses[0]) > self.verdict.seldom(ODD))
             bad_rows = np.sum(wrong | odd, axis=1) > BAD_ROW * count
-            # The rest of such a row says little of what it should be; what is far off even so goes.
+            # What is left of such a row says little of what it should be; who is far off even so goes.
+            doubtful = wrong | always | (odd & bad_rows[:, None])
+            witnesses = self.panel.testify(Z, doubtful, judged, sequence, hearing)
             far = distance_in_scales(Z, witnesses[0]) > FAR
             wrong &= ~bad_rows[:, None] | absurd | far
         return Judgement(

@@ -127,6 +127,9 @@ class ScaleModel:
         """From the residuals of the cells that are `used`, and features (F, n, m)."""
         count, _, m = features.shape
         unit = typical(residual, used, resolution)
+        if not used.any():
+            flat = np.zeros(count)
+            return cls(unit, flat, flat + 1.0, np.zeros((count, m)), np.ones(m), resolution)
         y = logarithm(np.abs(residual), unit)
         G = np.moveaxis(features, 0, -1)
         chosen = G[used]

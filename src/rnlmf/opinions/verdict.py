@@ -41,7 +41,7 @@ EXACT, SURPRISE = 300.0, 0.01
 FEWEST_CELLS = 20
 # What the second component must gain, in logarithms of the number of cells: its two parameters, twice;
 # and in company, where more columns than this share have wrong cells.
-PRICE, PRICE_IN_COMPANY, COMPANY = 2.0, 1.0, 0.5
+PRICE, PRICE_IN_COMPANY, COMPANY, FEWEST_COLUMNS = 2.0, 1.0, 0.5, 3
 # The share of right cells that may be repaired, where nothing is asked for.
 FALSE_REPAIRS = 0.01
 # More cells do not change the parameters.
@@ -143,7 +143,7 @@ class ColumnVerdict:
         return best.with_tails_of(z, p, s), gain, gross
 
     def with_tails_of(self, z: Array, p: Array, s: Array) -> ColumnVerdict:
-        """The same errors, and the most likely tail of the predictions on either side.
+        """The same errors, and the most likely tail of the predictions on either side, if it pays.
 
         There are no errors if predictions are off by as much as these are large.
         """
@@ -153,7 +153,8 @@ class ColumnVerdict:
         logs = []
         for freedom in FREEDOMS:
             both = wrong + (1.0 - self.share) * (self.credibility @ _right(z, p, s, freedom))
-            logs.append([float(np.log(both[side]).sum()) for side in (~above, above)])
+            price = 0.0 if freedom == self.freedom else 0.5 * np.log(len(z))
+            logs.append([float(np.log(both[side]).sum()) - price for side in (~above, above)])
         return replace(self, tails=tuple(FREEDOMS[i] for i in np.argmax(logs, axis=0)))
 
     def surprising(self, chance: float) -> float:
@@ -201,16 +202,18 @@ class Verdict:
             for j, rows in enumerate(judged.T)
         ]
         told = [gain > min(price, PRICE_IN_COMPANY) and gross for _, gain, gross in found]
-        if np.mean(told) <= COMPANY:
+        if sum(told) <= max(COMPANY * len(told), FEWEST_COLUMNS - 1):
             alone = [gain > price and gross and v.share < MOST_ALONE for v, gain, gross in found]
             return cls(
                 tuple(f[0] if yes else ColumnVerdict() for f, yes in zip(found, alone, strict=True))
             )
         usual = _typical_of([f[0] for f, yes in zip(found, told, strict=True) if yes])
+        least = usual.size / usual.surprising(SURPRISE)
+        scales = [np.median(s[0, rows, j]) if rows.any() else np.inf for j, rows in enumerate(judged.T)]
         return cls(
             tuple(
-                f[0] if yes else usual.with_tails_of(Z[rows, j], p[:, rows, j], s[:, rows, j])
-                for j, (f, yes, rows) in enumerate(zip(found, told, judged.T, strict=True))
+                f[0] if yes else (usual if scale < least else ColumnVerdict())
+                for f, yes, scale in zip(found, told, scales, strict=True)
             )
         )
 
