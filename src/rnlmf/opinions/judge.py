@@ -13,6 +13,7 @@ from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered, mostly_hidden
 from rnlmf.opinions.returning import without_errors
+from rnlmf.opinions.rows import RowVerdict
 from rnlmf.opinions.settling import (
     CLOSE,
     Stretches,
@@ -34,8 +35,9 @@ from rnlmf.typing import Array
 ROUNDS, SETTLED = 25, 1e-4
 # Once the scales are known, and small, one error makes all cells of its row look wrong.
 ONE_BY_ONE = 0.9
-# Right cells are predicted as badly as odd ones with this chance.
-ODD = 0.01
+# Right cells are predicted as badly as odd ones with this chance; most of a row are by chance in one of
+# thousands.
+ODD = 0.05
 # What is off by more scales in a bad row is repaired.
 FAR = 4.0
 # No residual counts as more than so many squared scales in what predictions are off.
@@ -93,9 +95,11 @@ class Judgement:
         repaired = self.repaired(X).astype(np.float64)
         changed = self.wrong | np.isnan(X)
         size = float(np.linalg.norm(repaired))
-        if not changed.any() or size == 0.0:
+        if not (changed.any() or self.bad_rows.any()) or size == 0.0:
             return float("nan")
         probability = np.nan_to_num(self.probability, nan=1.0)
+        # What is left of a bad row is as wrong as it looks.
+        probability = np.where(self.bad_rows[:, None], 1.0, probability)
         kept = probability * np.nan_to_num(X - self.prediction) ** 2
         squares = np.where(changed, self.deviation**2, np.maximum(kept, self.unseen))
         return CALIBRATION * float(np.sqrt(squares.sum())) / size
@@ -155,6 +159,7 @@ class Judge:
     trusted: Array
     least: Array
     credibility: float
+    rows: RowVerdict
     left_alone: dict[int, str] = field(default_factory=dict)
     settled: Settled | None = None
     tails: Array | None = None
@@ -224,7 +229,9 @@ class Judge:
             farthest = hidden & ~(suspects & (distance_in_scales(part, witnesses[0]) < least))
             shares = np.where(least > 0.0, evidence(farthest, panel).shares, shares)
         trusted = shares >= CREDIBLE
-        judge = cls(panel, verdict, alone, sequence is not None, trusted, least, overall)
+        some = judged & ~hidden
+        hard = RowVerdict.learn(part, some, witnesses[-1], panel.fellows.scale.unit)
+        judge = cls(panel, verdict, alone, sequence is not None, trusted, least, overall, hard)
         judge = replace(judge, left_alone=judge._reasons(suspects, shares))
         if len(rows) == len(Z):
             # What was found with patience while learning is where judging the same data begins.
@@ -302,6 +309,7 @@ class Judge:
             # A column need not have other errors for a row to be bad.
             odd = judged & (distance_in_scales(Z, witnesses[0]) > self.verdict.seldom(ODD))
             bad_rows = np.sum(wrong | odd, axis=1) > BAD_ROW * count
+            bad_rows |= self.rows.bad(Z, judged & ~wrong, witnesses[0], self.panel.fellows.scale.unit)
             # What is left of such a row says little of what it should be; who is far off even so goes.
             doubtful = wrong | always | (odd & bad_rows[:, None])
             witnesses = self.panel.testify(Z, doubtful, judged, sequence, hearing)
