@@ -32,7 +32,7 @@ EXCHANGED_ROWS = 500
 CONTRADICTED, SELDOM = 6.0, 1e-3
 # A stuck value need not be far off all the time: root mean square, no scale counting for more. Nothing
 # is strange about a column that goes and comes back, so fellows must be surer.
-STUCK, AWAY, FARTHEST_STUCK = 3.0, 5.0, 10.0
+STUCK, AWAY, FARTHEST_STUCK = 3.0, 7.0, 10.0
 # Neighbours of hidden cells count from so many on.
 FEW = 10.0
 # Order is used where it makes the predictions of cells better by this share.

@@ -122,7 +122,7 @@ class Sequence:
                 length, rows = last - first, slice(first, last)
                 middle, off = slice(first + 1, last - 1), inner
                 if length < EVENT_ROWS:
-                    if not alone or length < SHORTEST or Z.size * often**length > CHANCE:
+                    if not alone or length < SHORTEST or len(Z) * often**length > CHANCE:
                         continue
                     middle, off = rows, nearest / 2.0
                 if np.ptp(Z[rows, j]) > 0.0:
