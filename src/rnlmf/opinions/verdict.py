@@ -203,7 +203,11 @@ class Verdict:
         ]
         told = [gain > min(price, PRICE_IN_COMPANY) and gross for _, gain, gross in found]
         if sum(told) <= max(COMPANY * len(told), FEWEST_COLUMNS - 1):
-            alone = [gain > price and gross and v.share < MOST_ALONE for v, gain, gross in found]
+            # Where predictions have no scale (rain, gusts), errors are believed in company only.
+            alone = [
+                gain > price and gross and v.share < MOST_ALONE and v.freedom > min(FREEDOMS)
+                for v, gain, gross in found
+            ]
             return cls(
                 tuple(f[0] if yes else ColumnVerdict() for f, yes in zip(found, alone, strict=True))
             )
