@@ -173,7 +173,8 @@ class Learner:
         if checkpoint is not None and checkpoint.resumed:
             choice = Choice(checkpoint.tuning)
         elif brief:
-            choice = self.brief(BRIEF_ITERATIONS).choose(X, seed, BRIEF_SAMPLES)
+            # Opinions hang on it: no lottery.
+            choice = self.brief(BRIEF_ITERATIONS).choose(X, 0, BRIEF_SAMPLES)
         else:
             choice = self.choose(X, seed)
         return choice, seed if checkpoint is None else checkpoint.begin(seed, choice.tuning)
