@@ -164,3 +164,36 @@ def test_errors_go_unseen_where_predictions_are_bad():
     assert not verdict.unseen(np.zeros(4, dtype=bool), scale).any()
     most = Verdict((error, error, error, ColumnVerdict()))
     np.testing.assert_allclose(most.unseen(np.ones(4, dtype=bool), np.full(4, 0.1)), [0, 0, 0, 0.9])
+
+
+def test_a_tail_on_one_side_is_none_on_the_other(rng):
+    """Incomes: what is far above is rare, what is as far below an error."""
+    n = 3000
+    z = 0.3 * calibrated(np.exp(rng.normal(size=n)) - 1.0)
+    wrong = rng.random(n) < 0.04
+    z = np.where(wrong, z + rng.choice([-3.0, 3.0], n), z)
+    p, s = np.zeros((1, n)), np.full((1, n), 0.3)
+    verdict, _, _ = ColumnVerdict.learn(z, p, s)
+    below, above = verdict.tails
+    assert below > above
+    found = verdict.probability(np.array([-2.0, 2.0]), np.zeros((1, 2)), np.full((1, 2), 0.3))
+    assert found[0] > 0.9
+    assert found[1] < found[0]
+
+
+def test_who_is_farther_off_is_not_less_suspicious(rng):
+    """However heavy the tail of predictions is."""
+    far = np.geomspace(1.0, 1e6, 50)
+    for freedom in (1.0, 2.0, 4.0, 30.0):
+        verdict = ColumnVerdict(freedom, np.ones(1), 0.05, 5.0)
+        found = verdict.probability(far, np.zeros((1, 50)), np.full((1, 50), 0.3))
+        assert np.all(np.diff(found) >= -1e-9)
+
+
+def test_one_column_is_no_company(rng):
+    """Nor is a column of which a third seems to be wrong, and nothing elsewhere."""
+    Z = 0.1 * calibrated(rng.normal(size=(1000, 5)))
+    many = rng.random(1000) < 0.32
+    Z[:, 2] = np.where(many, Z[:, 2] + rng.choice([-2.0, 2.0], 1000), Z[:, 2])
+    judged, witnesses = one_witness(Z, 0.1)
+    assert not any(c.share for c in Verdict.learn(Z, judged, witnesses).columns)

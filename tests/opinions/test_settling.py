@@ -1,0 +1,65 @@
+"""Stretches that are judged as a whole, by the fellows."""
+
+import numpy as np
+import pytest
+
+from rnlmf.opinions import Judge, Sequence
+from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.settling import Stretches
+from rnlmf.opinions.verdict import Witness
+
+
+@pytest.fixture
+def motion(rng):
+    """Five columns that move together, and a little noise."""
+    t = np.linspace(0.0, 20.0, 800)
+    X = np.column_stack([np.sin(t), np.cos(t), np.sin(t + 1), np.sin(t + 2), np.cos(t + 1)])
+    return X + 0.01 * rng.normal(size=X.shape)
+
+
+def stretches(Z, prediction, scale=0.1):
+    sequence, columns = Sequence.of(len(Z)), Columns.of(Z)
+    found = Stretches(Z, np.ones(Z.shape, dtype=bool), columns, sequence)
+    return found, Witness(prediction, np.full(Z.shape, scale))
+
+
+def test_a_stretch_elsewhere_is_wrong_if_the_fellows_say_so(motion):
+    Z = motion.copy()
+    Z[100:120, 1] += 5.0
+    found, row = stretches(Z, motion)
+    expected = np.zeros(Z.shape, dtype=bool)
+    expected[100:120, 1] = True
+    np.testing.assert_array_equal(found.away(Z, row), expected)
+    agreeing = Witness(Z, row.scale)
+    assert not found.away(Z, agreeing).any()
+    unsure = Witness(motion, np.full(Z.shape, 2.0))
+    assert not found.away(Z, unsure).any()
+
+
+def test_without_order_there_are_no_stretches(motion):
+    Z = motion.copy()
+    Z[100:120, 1] = Z[99, 1]
+    found = Stretches(Z, np.ones(Z.shape, dtype=bool), Columns.of(Z), None)
+    row = Witness(motion, np.full(Z.shape, 0.01))
+    assert not found.stuck(Z, row).any()
+    assert not found.away(Z, row).any()
+
+
+def test_offsets_of_whole_stretches_are_repaired(motion, rng):
+    X = motion.copy()
+    for first in range(40, 760, 120):
+        X[first : first + 20, rng.integers(5)] += 3.0
+    wrong = motion != X
+    _, judgement = Judge.learn(X, Sequence.of(len(X)))
+    assert np.mean(judgement.wrong[wrong]) > 0.9
+    assert np.mean(judgement.wrong[~wrong]) < 0.01
+    assert np.linalg.norm(judgement.repaired(X) - motion) < 0.2 * np.linalg.norm(X - motion)
+
+
+def test_a_column_that_moves_by_steps_is_not_stuck(motion):
+    """A setting that is changed now and then, whatever the others do."""
+    steps = np.repeat(np.sin(np.arange(8.0) ** 2), 100)
+    X = np.column_stack([motion, steps])
+    assert not Sequence.of(len(X)).repeated(X)[:, 5].any()
+    _, judgement = Judge.learn(X, Sequence.of(len(X)))
+    np.testing.assert_array_equal(judgement.repaired(X), X)
