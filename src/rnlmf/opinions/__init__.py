@@ -7,9 +7,12 @@ by its neighbours in time), :mod:`~rnlmf.opinions.panel` (all of them together),
 :mod:`~rnlmf.opinions.mixing` (how far each opinion is to be believed, cell by cell),
 :mod:`~rnlmf.opinions.verdict` (the probability that a cell is wrong), :mod:`~rnlmf.opinions.evidence`
 (is what looks wrong really wrong?), :mod:`~rnlmf.opinions.returning` (values that return: states or
-errors?), :mod:`~rnlmf.opinions.rows` (rows of which nothing fits), :mod:`~rnlmf.opinions.settling` (what
-to hide while others are learned) and :mod:`~rnlmf.opinions.judge`, which puts them together. Images have a judge of their own:
-:mod:`~rnlmf.opinions.pixel_verdict` and :mod:`~rnlmf.opinions.pixels`.
+errors?), :mod:`~rnlmf.opinions.rows` (rows of which nothing fits), :mod:`~rnlmf.opinions.settling`
+(what to hide while others are learned) and :mod:`~rnlmf.opinions.judge`, which puts them together.
+
+Images have a judge of their own: :mod:`~rnlmf.opinions.pixel_relations`,
+:mod:`~rnlmf.opinions.pixel_verdict`, :mod:`~rnlmf.opinions.pixel_evidence` and
+:mod:`~rnlmf.opinions.pixels`.
 Nothing here knows of estimators, files or screens.
 """
 
