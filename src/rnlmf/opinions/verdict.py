@@ -14,8 +14,8 @@ with ``nu``, ``omega``, ``pi`` and ``tau`` of greatest likelihood by expectation
 Laird and Rubin 1977), and then ``nu`` by itself below and above the prediction, if that pays. A column
 has no wrong cell if the second component does not pay for its parameters (by the Bayesian information
 criterion, twice over), or if errors are not larger than predictions of right cells seldom are off.
-Where most columns have wrong cells, one more is no surprise: the criterion as it is will do, and columns
-in which it does not have the errors that others usually have.
+Where most columns have wrong cells, one more is no surprise: the criterion as it is will do, and
+columns that fail it have the errors that others usually have.
 """
 
 from __future__ import annotations
