@@ -1,4 +1,4 @@
-"""Values that return again and again: states of what is measured, or an error's favourite value?
+"""Values that return again and again: states of what is measured, or errors that are all alike.
 
 Rain is often exactly 0, and a range finder ends at 5 m; a sensor that drops out is 0, too. A state
 depends on everything else: where a column is in it, its fellows and neighbours in time predict values
