@@ -100,8 +100,11 @@ def test_a_process_that_is_killed_leaves_a_whole_file(curved, tmp_path):
     np.testing.assert_allclose(resumed.components_, whole.components_, atol=1e-8)
 
 
-def test_an_interrupted_fit_leaves_its_best_model(curved):
+def test_an_interrupted_fit_leaves_its_best_model(curved, request):
     noisy = curved[1]
+    # A shell that starts the tests in the background has them ignore interrupts.
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, usual))
     settings = {**SETTINGS, "kernel_scale": 0.5, "noise_weight": "scale"}
 
     def interrupt(info):

@@ -32,7 +32,7 @@ MOST_ROWS, FEWEST_FREE = 300, 30
 REPEATED, CREDIBLE_IF_REPEATED = 0.5, 0.25
 
 
-class Evidence(NamedTuple):
+class PixelEvidence(NamedTuple):
     """Harm by suspects over that by made-up errors, and whether it is high for sure."""
 
     phi: float
@@ -45,12 +45,12 @@ def misleading(
     missing: Array,
     relations: Relations,
     ends: tuple[float, float],
-) -> Evidence:
+) -> PixelEvidence:
     """What the suspects of rows do to the other pixels, compared with errors."""
     rng = np.random.RandomState(0)
     rows = np.flatnonzero(suspects.any(axis=1))
     if len(rows) < 2:
-        return Evidence(0.0, credible=False)
+        return PixelEvidence(0.0, credible=False)
     rows = np.sort(rng.permutation(rows)[:MOST_ROWS])
     free = np.flatnonzero(~suspects.any(axis=1))
     if len(free) < FEWEST_FREE:
@@ -64,14 +64,14 @@ def misleading(
     hidden = missing[others] | suspects[others]
     made_up, made_size = harm(spoiled, put, hidden, relations, ends, like=Z[others])
     if made_up.sum() <= 0.0 or size.sum() <= 0.0:
-        return Evidence(0.0, credible=False)
+        return PixelEvidence(0.0, credible=False)
     rate = made_up.sum() / made_size.sum()
     phi = float(real.sum() / (rate * size.sum()))
     least = CREDIBLE_IF_REPEATED if repeated(Z[rows], suspects[rows]) > REPEATED else CREDIBLE
     more = real - least * rate * size
     unsure = least * (made_up - rate * made_size) * (size.sum() / made_size.sum())
     error = float(np.hypot(np.linalg.norm(more), np.linalg.norm(unsure)))
-    return Evidence(phi, credible=bool(more.sum() > ERRORS * error))
+    return PixelEvidence(phi, credible=bool(more.sum() > ERRORS * error))
 
 
 def harm(

@@ -30,6 +30,7 @@ from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
 from rnlmf.typing import Array
 
 FREEDOMS = (30.0, 10.0, 4.0, 2.0, 1.0)
+WITH_A_MEAN = 2.0
 STEPS = 6
 # Errors are gross: at least the column's spread, or hundreds of times (`EXACT`) what predictions are
 # off, where that is less. No more than this share of a column is wrong.
@@ -44,6 +45,8 @@ FEWEST_CELLS = 20
 # What the second component must gain, in logarithms of the number of cells: its two parameters, twice;
 # and in company, where more columns than this share have wrong cells.
 PRICE, PRICE_IN_COMPANY, COMPANY, FEWEST_COLUMNS = 2.0, 1.0, 0.5, 3
+# Columns are not of the company if a tail of their own is better than its errors by so much.
+FAR_MORE_LIKELY = 10.0
 # The share of right cells that may be repaired, where nothing is asked for.
 FALSE_REPAIRS = 0.01
 # More cells do not change the parameters.
@@ -159,6 +162,19 @@ class ColumnVerdict:
             logs.append([float(np.log(both[side]).sum()) - price for side in (~above, above)])
         return replace(self, tails=tuple(FREEDOMS[i] for i in np.argmax(logs, axis=0)))
 
+    def likely(self, z: Array, p: Array, s: Array) -> bool:
+        """Whether cells may well have these errors: no tail alone is far more likely."""
+        right = self.credibility @ _right(z, p, s, self.freedom)
+        wrong = self.share * _wrong(z, p[0], s[0], self.size)
+        alone = max(float(np.log(self.credibility @ _right(z, p, s, nu)).sum()) for nu in FREEDOMS)
+        together = float(np.log(wrong + (1.0 - self.share) * right).sum())
+        return alone < together + FAR_MORE_LIKELY * np.log(max(len(z), 2))
+
+    def with_a_mean(self) -> ColumnVerdict:
+        """Without a tail so heavy that it has no mean: where errors are, it is made of them."""
+        tails = tuple(max(freedom, WITH_A_MEAN) for freedom in self.tails)
+        return replace(self, freedom=max(self.freedom, WITH_A_MEAN), tails=tails)
+
     def surprising(self, chance: float) -> float:
         """Scales by which predictions of right cells are off with this chance."""
         return _surprising(self.freedom, chance)
@@ -214,14 +230,15 @@ class Verdict:
                 tuple(f[0] if yes else ColumnVerdict() for f, yes in zip(found, alone, strict=True))
             )
         usual = _typical_of([f[0] for f, yes in zip(found, told, strict=True) if yes])
-        least = usual.size / usual.surprising(SURPRISE)
+        least, none = usual.size / usual.surprising(SURPRISE), ColumnVerdict()
         scales = [np.median(s[0, rows, j]) if rows.any() else np.inf for j, rows in enumerate(judged.T)]
-        return cls(
-            tuple(
-                f[0] if yes else (usual if scale < least else ColumnVerdict())
-                for f, yes, scale in zip(found, told, scales, strict=True)
-            )
-        )
+        others = [
+            usual if scale < least and usual.likely(Z[rows, j], p[:, rows, j], s[:, rows, j]) else none
+            for j, (scale, rows) in enumerate(zip(scales, judged.T, strict=True))
+        ]
+        errors = [f[0] if yes else other for f, yes, other in zip(found, told, others, strict=True)]
+        # Of several witnesses one accounts for a right cell: no tail of theirs is as heavy.
+        return cls(tuple(v.with_a_mean() for v in errors) if len(witnesses) > 1 else tuple(errors))
 
     def probability(self, Z: Array, judged: Array, witnesses: list[Witness]) -> Array:
         """That cells are wrong; zero where they cannot be judged."""
