@@ -30,7 +30,7 @@ from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
 from rnlmf.typing import Array
 
 FREEDOMS = (30.0, 10.0, 4.0, 2.0, 1.0)
-WITH_A_MEAN = 2.0
+WITH_A_MEAN = 1.5
 STEPS = 6
 # Errors are gross: at least the column's spread, or hundreds of times (`EXACT`) what predictions are
 # off, where that is less. No more than this share of a column is wrong.
