@@ -70,7 +70,12 @@ def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | No
             continue
         phi = (usual - said[rows]) / noticed
         surely = float(phi.mean()) - ERRORS * float(np.std(phi)) / np.sqrt(len(rows))
-        if surely > (ALL_OF_THEM if sequence is not None and _stays(rows, len(X)) else CREDIBLE):
+        if sequence is None:
+            # Without an order nobody knows whether it stays.
+            found = float(phi.mean()) > ALL_OF_THEM and surely > CREDIBLE
+        else:
+            found = surely > (ALL_OF_THEM if _stays(rows, len(X)) else CREDIBLE)
+        if found:
             errors.add((j, value))
     common = [
         np.array([v for v in values if (j, v) not in errors], dtype=float)
