@@ -142,7 +142,12 @@ def stored(path: Path) -> list[dict[str, Any]]:
 
 def keep(path: Path, rows: list[dict[str, Any]]) -> None:
     """Rows, one a line."""
-    rows = sorted(rows, key=lambda r: (list(KIND).index(r["set"]), r["noise"], r["seed"], r["method"]))
+    # Sets of other packages may not be there today.
+    place = {name: i for i, name in enumerate(KIND)}
+    rows = sorted(
+        rows,
+        key=lambda r: (place.get(r["set"], len(place)), r["set"], r["noise"], r["seed"], r["method"]),
+    )
     path.write_text("[\n" + ",\n".join(json.dumps(r) for r in rows) + "\n]\n")
 
 
