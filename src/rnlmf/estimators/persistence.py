@@ -104,6 +104,7 @@ CLASSES = {
     "RowVerdict": "rnlmf.opinions.rows:RowVerdict",
     "Verdict": "rnlmf.opinions.verdict:Verdict",
     "ColumnVerdict": "rnlmf.opinions.verdict:ColumnVerdict",
+    "Values": "rnlmf.opinions.verdict:Values",
     "SolverOptions": "rnlmf.fitting.settings:SolverOptions",
     "Problem": "rnlmf.engine.problem:Problem",
     "Units": "rnlmf.engine.samples:Units",

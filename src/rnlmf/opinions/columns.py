@@ -129,13 +129,15 @@ def _last_plausible(sizes: Array) -> float:
 @dataclass(frozen=True)
 class Columns:
     """Centre, spread and resolution of every column, the values that return again and again, and how
-    far from the centre, in spreads, a value is plausible."""
+    far from the centre, in spreads, a value is plausible; values that are `brief` return as states only
+    where they stay for more than a row."""
 
     center: Array
     spread: Array
     resolution: Array
     common: tuple[Array, ...]
     farthest: Array
+    brief: tuple[Array, ...] = ()
 
     @classmethod
     def of(cls, X: Array) -> Columns:
@@ -198,10 +200,18 @@ class Columns:
         far: Array = np.abs(Z) > self.farthest
         return far
 
-    def recurring(self, X: Array, Z: Array) -> Array:
-        """Cells with a value that returns again and again, within the plausible range."""
+    def recurring(self, X: Array, Z: Array, *, ordered: bool = False) -> Array:
+        """Cells with a value that returns again and again, within the plausible range.
+
+        Of rows that are `ordered`, those of brief values only beside another one.
+        """
         found = np.zeros(X.shape, dtype=bool)
         for j, values in enumerate(self.common):
             if len(values):
                 found[:, j] = np.isin(X[:, j], values)
+        for j, values in enumerate(self.brief if ordered else ()):
+            for value in values:
+                there = X[:, j] == value
+                beside = np.r_[False, there[:-1]] | np.r_[there[1:], False]
+                found[there & ~beside, j] = False
         return found & ~self.absurd(Z)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.evidence import CREDIBLE, misleading
+from rnlmf.opinions.evidence import CREDIBLE, columns_dealing, misleading
 from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered, mostly_hidden
 from rnlmf.opinions.returning import without_errors
 from rnlmf.opinions.rows import RowVerdict
@@ -185,7 +185,7 @@ class Judge:
         rows = np.arange(len(Z))
         if len(Z) > LEARNED_ROWS and sequence is None:
             rows = np.sort(canonical_order(Z)[:: -(-len(Z) // LEARNED_ROWS)])
-        part, judged = Z[rows], judgeable(columns, X[rows], Z[rows])
+        part, judged = Z[rows], judgeable(columns, X[rows], Z[rows], sequence)
         known = tuple(map(Remembered, further))
         if (
             sequence is not None
@@ -196,9 +196,12 @@ class Judge:
         if sequence is not None:
             columns = columns.with_exceptions(X[rows])
         columns = without_errors(columns, X[rows], part, sequence)
-        judged = judgeable(columns, X[rows], part)
+        judged = judgeable(columns, X[rows], part, sequence)
         first = first_suspicion(columns, X[rows], part, sequence)
         hidden, panel = settle(part, first, judged, columns, sequence)
+        dealing = columns_dealing(part, hidden, judged, panel, sequence)
+        if dealing.any():
+            hidden, panel = settle(part, hidden, judged, columns, sequence, dealing=dealing)
 
         def evidence(hidden: Array, panel: Panel) -> Evidence:
 
@@ -212,7 +215,7 @@ class Judge:
 
         found = None
         if further:
-            more, wider = with_further(part, first, hidden, judged, columns, sequence, known)
+            more, wider = with_further(part, first, hidden, judged, columns, sequence, known, dealing)
             found = evidence(more, wider)
             # Where further opinions make right cells suspicious one does better without them.
             simple = evidence(hidden, panel) if found.doubts else found
@@ -222,7 +225,7 @@ class Judge:
             else:
                 found = simple
         witnesses, suspects, overall, shares = found or evidence(hidden, panel)
-        verdict = Verdict.learn(part, judged, witnesses)
+        verdict = Verdict.learn(part, judged, witnesses, dealing=dealing)
         alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
         least = _least_distances(part, suspects, witnesses[0], shares)
         if least.any():
@@ -254,13 +257,14 @@ class Judge:
         """
         columns = self.panel.columns
         Z = columns.scaled(X)
-        judged = judgeable(columns, X, Z)
+        judged = judgeable(columns, X, Z, sequence)
         if not self.ordered or (
             sequence is not None
             and not force_order
             and not order_helps(Z, X, judged, columns, sequence, self.panel.fellows.further)
         ):
             sequence = None
+            judged = judgeable(columns, X, Z, None)
         absurd = columns.absurd(Z)
         hidden = first_suspicion(columns, X, Z, sequence)
         if self.settled is not None:

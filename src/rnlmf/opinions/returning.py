@@ -12,6 +12,12 @@ It is 0 for values that are predicted like any others, and 1 for those dealt at 
 together: several columns at once (no light, hence no current), and row after row. Where a value comes
 alone, errors need be no more than most of its cells; where it stays for a while, all of them. Where it
 comes in the company of other columns' it is a state.
+
+A value that is usually predicted like any other, and no end of the column's range, is neither: a
+thermometer with steps of a tenth returns to all of them. And a state that stays may be visited by
+errors, too (no light, and a light meter that drops out at noon). States come and go: they are visited
+for one row about as often as for two. Where visits of one row are far more, and independent of all
+else, those are cells like others.
 """
 
 from __future__ import annotations
@@ -38,6 +44,11 @@ LARGEST_SHARE = 0.6
 NOTICED = 1.0
 # No scale is known exactly.
 FREEDOM = 4.0
+# A value is predicted like any other if it usually is by this share.
+LIKE_OTHERS = 0.25
+# Visits of one row are no stays if there are so many times as many as of two rows, and independent of
+# all else by this share, surely.
+SINGLE, INDEPENDENT = 4.0, 0.75
 
 
 def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | None) -> Columns:
@@ -47,7 +58,7 @@ def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | No
         for j, values in enumerate(columns.common)
         for value in values
     ]
-    groups = [(j, v, rows) for j, v, rows in groups if 0 < len(rows) < LARGEST_SHARE * len(X)]
+    groups = [(j, v, rows) for j, v, rows in groups if len(rows)]
     if not groups:
         return columns
     returning = np.zeros(Z.shape, dtype=bool)
@@ -57,10 +68,11 @@ def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | No
     judged = ~hidden & ~columns.recurring(X, Z)
     witness = Panel.learn(Z, hidden, judged, columns, sequence)[1][0]
     right = _log_density(Z, witness)
-    errors = set()
+    common = [list(values) for values in columns.common]
+    brief: list[list[float]] = [[] for _ in common]
     for j, value, rows in groups:
         own = judged[:, j]
-        if _in_company(returning, j, rows) or not own.any():
+        if not own.any():
             continue
         place = (value - columns.center[j]) / columns.spread[j]
         said = _log_density(place, Witness(witness.prediction[:, j], witness.scale[:, j]))
@@ -68,20 +80,46 @@ def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | No
         noticed = usual - float(said[own].mean())
         if noticed < NOTICED:
             continue
-        phi = (usual - said[rows]) / noticed
-        surely = float(phi.mean()) - ERRORS * float(np.std(phi)) / np.sqrt(len(rows))
-        if sequence is None:
-            # Without an order nobody knows whether it stays.
-            found = float(phi.mean()) > ALL_OF_THEM and surely > CREDIBLE
-        else:
-            found = surely > (ALL_OF_THEM if _stays(rows, len(X)) else CREDIBLE)
-        if found:
-            errors.add((j, value))
-    common = [
-        np.array([v for v in values if (j, v) not in errors], dtype=float)
-        for j, values in enumerate(columns.common)
-    ]
-    return replace(columns, common=tuple(common))
+        phi = (usual - said) / noticed
+        inside = np.nanmin(X[:, j]) < value < np.nanmax(X[:, j])
+        if (inside and np.median(phi[rows]) < LIKE_OTHERS) or (
+            not _in_company(returning, j, rows) and _dealt(phi[rows], rows, len(X), sequence)
+        ):
+            common[j].remove(value)
+        elif sequence is not None:
+            single = _visits(rows)
+            if len(single) and _surely(phi[single]) > INDEPENDENT:
+                brief[j].append(value)
+    return replace(columns, common=_arrays(common), brief=_arrays(brief))
+
+
+def _arrays(values: list[list[float]]) -> tuple[Array, ...]:
+    return tuple(np.array(v, dtype=float) for v in values)
+
+
+def _surely(phi: Array) -> float:
+    """The mean, less what it might be overestimated by."""
+    return float(phi.mean()) - ERRORS * float(np.std(phi)) / np.sqrt(len(phi))
+
+
+def _dealt(phi: Array, rows: Array, n: int, sequence: Sequence | None) -> bool:
+    """Whether cells of a value are errors, all of them or most."""
+    if len(rows) >= LARGEST_SHARE * n:
+        return False
+    if sequence is None:
+        # Without an order nobody knows whether it stays.
+        return float(phi.mean()) > ALL_OF_THEM and _surely(phi) > CREDIBLE
+    return _surely(phi) > (ALL_OF_THEM if _stays(rows, n) else CREDIBLE)
+
+
+def _visits(rows: Array) -> Array:
+    """Rows in which a value is there by itself, if they are too many for the ends of stays."""
+    first = np.flatnonzero(np.diff(rows, prepend=-2) > 1)
+    lengths = np.diff(first, append=len(rows))
+    single, twice = int(np.sum(lengths == 1)), int(np.sum(lengths == 2))
+    few = single < SINGLE * (twice + np.sqrt(twice) + 1.0)
+    visits: Array = rows[first[lengths == 1]][: 0 if few else None]
+    return visits
 
 
 def _in_company(returning: Array, j: int, rows: Array) -> bool:

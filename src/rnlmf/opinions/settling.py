@@ -41,9 +41,10 @@ ORDER_HELPS = 0.1
 FEWEST_ROWS = 30
 
 
-def judgeable(columns: Columns, X: Array, Z: Array) -> Array:
+def judgeable(columns: Columns, X: Array, Z: Array, sequence: Sequence | None) -> Array:
     """Cells that have a plausible value which is none of those that return again and again."""
-    judged: Array = ~np.isnan(Z) & ~columns.recurring(X, Z) & ~columns.absurd(Z)
+    recurring = columns.recurring(X, Z, ordered=sequence is not None)
+    judged: Array = ~np.isnan(Z) & ~recurring & ~columns.absurd(Z)
     return judged
 
 
@@ -53,7 +54,7 @@ def first_suspicion(columns: Columns, X: Array, Z: Array, sequence: Sequence | N
     if sequence is not None:
         bounded = np.where(hidden, 0.0, Z)
         suspects = sequence.suspicious(bounded, columns.resolution)
-        hidden |= sequence.without_short_gaps(suspects) & ~columns.recurring(X, Z)
+        hidden |= sequence.without_short_gaps(suspects) & ~columns.recurring(X, Z, ordered=True)
         hidden |= sequence.repeated(Z) > 0
         # Running medians suspect much where a curve bends; jumps there and back are seldom right.
         jumps = sequence.excursions(bounded, columns.resolution)
@@ -86,19 +87,33 @@ class Stretches:
         return _contradicted(self._repeated, Z, row, STUCK)
 
     def away(self, Z: Array, row: Witness) -> Array:
-        """Cells of stretches elsewhere that are contradicted, and far away."""
+        """Cells of stretches elsewhere that are contradicted, and far away.
+
+        Where fellows are as far from the rows before and after, it is they who are elsewhere.
+        """
         gross = np.abs(Z - row.prediction) > LEAST_ERROR
-        return _contradicted(np.where(gross, self._away, 0), Z, row, AWAY)
+        return _contradicted(np.where(gross, self._away, 0), Z, row, AWAY, around=AWAY / 2.0)
 
 
-def _contradicted(numbers: Array, Z: Array, row: Witness, least: float) -> Array:
-    """Stretches, by their numbers, from which the fellows are far: by root mean square."""
+def _contradicted(
+    numbers: Array, Z: Array, row: Witness, least: float, around: float = np.inf
+) -> Array:
+    """Stretches, by their numbers, from which the fellows are far: by root mean square.
+
+    From what lies `around` a stretch, as many rows before and after, they are less far than that.
+    """
     found = np.zeros(Z.shape, dtype=bool)
     squares = np.minimum(distance_in_scales(Z, row), FARTHEST_STUCK) ** 2
     for j in np.flatnonzero(numbers.any(axis=0)):
         rows = np.flatnonzero(numbers[:, j])
         for run in np.split(rows, np.flatnonzero(np.diff(numbers[rows, j])) + 1):
-            found[run, j] = np.mean(squares[run, j]) > least**2
+            first, last = run[0], run[-1] + 1
+            before, after = (
+                squares[max(2 * first - last, 0) : first, j],
+                squares[last : 2 * last - first, j],
+            )
+            beside = np.nanmedian(np.r_[before, after, 0.0])
+            found[run, j] = np.mean(squares[run, j]) > least**2 and beside < around**2
     return found
 
 
@@ -168,26 +183,12 @@ def vouched_for(
     """
     row, wrong = witnesses[-1], probability > 0.5
     excused = np.zeros(wrong.shape, dtype=bool)
-    rows = np.flatnonzero(wrong.sum(axis=1) > 1)
-    if len(rows):
-        suspects, prediction, scale = wrong[rows], row.prediction[rows], row.scale[rows]
-        missing, known = always[rows], judged[rows] & ~always[rows]
-
-        def accounted_for(cells: Array, some: slice) -> Array:
-            believed = fellows.testify(cells, missing[some], known[some])
-            off, unbelieved = np.abs(cells - believed.prediction), np.abs(cells - prediction[some])
-            close = suspects[some] & (off < np.minimum(CLOSE * scale[some], VOUCHED * unbelieved))
-            found: Array = close & (close.sum(axis=1, keepdims=True) > 1)
-            return found
-
-        found = accounted_for(Z[rows], slice(None))
-        # Where errors are many some fit each other by chance: as many as if they were exchanged. In
-        # doubt, where there are only a few, suspects are right.
-        if found.any():
-            some = slice(None, None, -(-len(rows) // EXCHANGED_ROWS))
-            made_up = _exchanged(Z[rows], suspects, prediction)[some]
-            by_chance = accounted_for(made_up, some).sum() * len(rows) / len(made_up)
-            excused[rows] = found & (found.sum() + CHANCE_CELLS > 2 * by_chance)
+    many = wrong.mean(axis=1) > BAD_ROW
+    for rows in (np.flatnonzero(many), np.flatnonzero(~many & (wrong.sum(axis=1) > 1))):
+        if len(rows):
+            excused[rows] = _accounted_for(
+                fellows, Z[rows], wrong[rows], judged[rows], always[rows], row.of(rows)
+            )
     if sequence is not None:
         expected, distance = witnesses[0].prediction, distance_in_scales(Z, row)
         farthest = np.maximum(verdict.seldom(SELDOM), CONTRADICTED)
@@ -199,6 +200,30 @@ def vouched_for(
         excused |= sequence.events(Z, wrong, expected, VOUCHED, contradicted)
         excused |= sequence.branches(Z, wrong, expected) & (distance < farthest)
     return excused & ~always
+
+
+def _accounted_for(
+    fellows: Fellows, Z: Array, suspects: Array, judged: Array, missing: Array, row: Witness
+) -> Array:
+    """Suspects of rows whom those beside them in the row account for, if not by chance."""
+    known = judged & ~missing
+
+    def found_in(cells: Array, some: slice) -> Array:
+        believed = fellows.testify(cells, missing[some], known[some])
+        off, unbelieved = np.abs(cells - believed.prediction), np.abs(cells - row.prediction[some])
+        close = suspects[some] & (off < np.minimum(CLOSE * row.scale[some], VOUCHED * unbelieved))
+        found: Array = close & (close.sum(axis=1, keepdims=True) > 1)
+        return found
+
+    found = found_in(Z, slice(None))
+    if not found.any():
+        return found
+    # Where errors are many some fit each other by chance: as many as if they were exchanged. In doubt,
+    # where there are only a few, suspects are right.
+    some = slice(None, None, -(-len(Z) // EXCHANGED_ROWS))
+    made_up = _exchanged(Z, suspects, row.prediction)[some]
+    by_chance = found_in(made_up, some).sum() * len(Z) / len(made_up)
+    return found & (found.sum() + CHANCE_CELLS > 2 * by_chance)
 
 
 def _exchanged(Z: Array, wrong: Array, prediction: Array) -> Array:
@@ -223,6 +248,7 @@ def settle(
     columns: Columns,
     sequence: Sequence | None,
     further: tuple[Opinion, ...] = (),
+    dealing: Array | None = None,
 ) -> tuple[Array, Panel]:
     """Learn, judge and hide in turns until the verdict does not change any more."""
     always = np.isnan(Z) | columns.absurd(Z)
@@ -230,7 +256,7 @@ def settle(
     changes = np.zeros(Z.shape, dtype=np.int8)
     for _ in range(LEARNING_ROUNDS):
         panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
-        suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE)
+        suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE, dealing)
         probability = suspicion.probability(Z, judged, witnesses)
         probability = in_bursts(probability, hidden, sequence)
         excused = vouched_for(
@@ -254,6 +280,7 @@ def with_further(
     columns: Columns,
     sequence: Sequence | None,
     further: tuple[Opinion, ...],
+    dealing: Array,
 ) -> tuple[Array, Panel]:
     """Go on from what was `hidden` with further opinions, or where they know better: begin with them.
 
@@ -265,11 +292,11 @@ def with_further(
         said = judged & ~np.isnan(prediction)
         return float(np.mean(np.log(typical(Z - prediction, said, columns.resolution))))
 
-    later = settle(Z, hidden, judged, columns, sequence, further)
+    later = settle(Z, hidden, judged, columns, sequence, further, dealing)
     known = later[1].testify(Z, later[0], judged, sequence)[0]
     if min(size(opinion(Z, first)) for opinion in further) > size(known.prediction):
         return later
-    earlier = settle(Z, first, judged, columns, sequence, further)
+    earlier = settle(Z, first, judged, columns, sequence, further, dealing)
     others = earlier[1].testify(Z, earlier[0], judged, sequence)[0]
     return earlier if size(others.prediction) < size(known.prediction) else later
 

@@ -6,12 +6,18 @@ and a right cell ``z`` of a column has the density
     f_0(z) = sum_k omega_k t_nu((z - p_k) / s_k) / s_k,
 
 Student's, because no scale is known exactly; the witnesses' credibility ``omega`` is learned. A wrong
-cell has the broad normal density ``f_1`` about the first witness, with deviation ``tau``. Then
+cell is anywhere about the first witness, with deviation ``tau``, or it has a value of the same column
+that belongs elsewhere (of another row, or a sensor that reads its usual value while others move),
+
+    f_1(z) = (1 - delta) N(z; p_0, s_0^2 + tau^2) + delta g(z),
+
+with ``g`` the density of the column's values (:class:`Values`), which go up as often as down. Then
 
     P(wrong) = pi f_1 / (pi f_1 + (1 - pi) f_0),
 
-with ``nu``, ``omega``, ``pi`` and ``tau`` of greatest likelihood by expectation-maximisation (Dempster,
-Laird and Rubin 1977), and then ``nu`` by itself below and above the prediction, if that pays. A column
+with ``nu``, ``omega``, ``pi``, ``delta`` and ``tau`` of greatest likelihood by expectation-maximisation
+(Dempster, Laird and Rubin 1977); ``delta`` is 0 where it does not pay. Then ``nu`` is found by itself
+below and above the prediction, if that pays. A column
 has no wrong cell if the second component does not pay for its parameters (by the Bayesian information
 criterion, twice over), or if errors are not larger than predictions of right cells seldom are off.
 Where most columns have wrong cells, one more is no surprise: the criterion as it is will do, and
@@ -49,10 +55,19 @@ PRICE, PRICE_IN_COMPANY, COMPANY, FEWEST_COLUMNS = 2.0, 1.0, 0.5, 3
 FAR_MORE_LIKELY = 10.0
 # The share of right cells that may be repaired, where nothing is asked for.
 FALSE_REPAIRS = 0.01
+# What errors that have values of the column must gain beside others: a parameter, twice.
+PRICE_OF_DEALT = 1.0
 # More cells do not change the parameters.
 MOST_CELLS = 2000
 # Beyond so many deviations all errors are as likely: an absurd value is not less wrong for that.
 FARTHEST = 4.0
+# Quantiles that stand for the values of a column, how many of them tell a density, and over how many
+# scales of the predictions: it must not tell the shape of their errors.
+KNOTS, TOGETHER, BLUNT = 100, 5, 6.0
+# Some errors are always anywhere.
+MOST_DEALT = 0.99
+# Predictions vary by the distance of these quantiles.
+VARIED = (0.01, 0.99)
 
 
 @dataclass(frozen=True)
@@ -61,6 +76,10 @@ class Witness:
 
     prediction: Array
     scale: Array
+
+    def of(self, rows: Array) -> Witness:
+        """What it says of some rows."""
+        return Witness(self.prediction[rows], self.scale[rows])
 
 
 def student_density(relative: Array, freedom: float) -> Array:
@@ -95,10 +114,46 @@ def _wrong(z: Array, p: Array, s: Array, size: float, farthest: float = FARTHEST
 
 
 @dataclass(frozen=True)
+class Values:
+    """How densely the values of a column lie: by the distance to the nearest of its quantiles."""
+
+    knots: Array
+    least: float
+
+    @classmethod
+    def of(cls, z: Array, scale: float) -> Values:
+        """From cells, and the usual scale of their predictions."""
+        return cls(np.quantile(z, (np.arange(KNOTS) + 0.5) / KNOTS), BLUNT * scale)
+
+    def density(self, z: Array) -> Array:
+        """Of values at `z`, by the `TOGETHER` quantiles to either side."""
+        place = np.searchsorted(self.knots, z)
+        below = self.knots[np.maximum(place - TOGETHER, 0)]
+        above = self.knots[np.minimum(place + TOGETHER, KNOTS - 1)]
+        reach = np.maximum(np.maximum(z - below, above - z), self.least / 2.0)
+        count = np.searchsorted(self.knots, z + reach, side="right") - np.searchsorted(
+            self.knots, z - reach
+        )
+        density: Array = np.maximum(count, 1) / KNOTS / (2.0 * reach)
+        return density
+
+
+def _exchanged(posterior: Array, above: Array) -> float:
+    """How many cells have a value that belongs elsewhere: as many above what is right as below.
+
+    Who deals out the values of a column gives low ones to high places as often as high ones to low
+    places. Rare events that nobody expects are on one side.
+    """
+    up = float(posterior[above].sum())
+    return 2.0 * min(up, float(posterior.sum()) - up)
+
+
+@dataclass(frozen=True)
 class ColumnVerdict:
     """Parameters of one column; `tails` are the degrees of freedom below and above predictions.
 
-    Tails are often longer on one side: incomes, rain.
+    Tails are often longer on one side: incomes, rain. Of the errors, the share `dealt` has a value of
+    the column that belongs elsewhere.
     """
 
     freedom: float = 5.0
@@ -106,46 +161,90 @@ class ColumnVerdict:
     share: float = 0.0
     size: float = LEAST_ERROR
     tails: tuple[float, ...] = ()
+    dealt: float = 0.0
+    values: Values | None = None
 
     @classmethod
-    def learn(cls, z: Array, p: Array, s: Array) -> tuple[ColumnVerdict, float, bool]:
+    def learn(
+        cls, z: Array, p: Array, s: Array, column: Array | None = None
+    ) -> tuple[ColumnVerdict, float, bool]:
         """From the cells that may be judged, and what the witnesses say of them (K, n).
 
-        With it come what the second component gains, in logarithms of the number of cells, and whether
-        errors are larger than surprises.
+        Values that belong elsewhere are those of the whole `column`; there are none if it is not given,
+        and where predictions do not vary they are nothing but errors about them. With the verdict come
+        what the second component gains, in logarithms of the number of cells, and whether errors are
+        larger than surprises.
         """
         if len(z) < FEWEST_CELLS:
             return cls(), -np.inf, False
         step = -(-len(z) // MOST_CELLS)
         z, p, s = z[::step], p[:, ::step], s[:, ::step]
-        best, likelihood, alone = cls(), -np.inf, -np.inf
-        only = mixed = np.full(len(p), 0.1 / max(len(p) - 1, 1))
+        only = np.full(len(p), 0.1 / max(len(p) - 1, 1))
         only[0] = 1.0 - only[1:].sum()
-        share, size = 0.03, 3.0
-        usual = float(np.median(s[0]))
-        least = min(LEAST_ERROR, EXACT * usual)
-        squared = np.clip(z - p[0], -LARGEST_ERROR, LARGEST_ERROR) ** 2
-        # From one freedom to the next, what was found is a good start.
-        for freedom in FREEDOMS:
-            f = _right(z, p, s, freedom)
+        alone, usual = -np.inf, float(np.median(s[0]))
+        likely = [_right(z, p, s, freedom) for freedom in FREEDOMS]
+        begin = cls(credibility=only, share=0.03, size=3.0)
+        for f in likely:
             for _ in range(STEPS if len(f) > 1 else 0):
                 only = only * (f @ (1.0 / (only @ f))) / len(z)
             alone = max(alone, float(np.log(only @ f).sum()))
-            for _ in range(STEPS):
-                wrong, right = share * _wrong(z, p[0], s[0], size), mixed @ f
-                posterior = wrong / (wrong + (1.0 - share) * right)
-                total = float(posterior.sum())
-                share = min(max(total / len(z), 1e-5), MOST_WRONG)
-                squares = float(posterior @ squared) / max(total, 1e-9)
-                size = min(max(squares**0.5, least), LARGEST_ERROR)
-                part = mixed * (f @ ((1.0 - posterior) / right))
-                mixed = part / part.sum()
-            value = float(np.log(share * _wrong(z, p[0], s[0], size) + (1 - share) * (mixed @ f)).sum())
-            if value > likelihood:
-                best, likelihood = cls(freedom, mixed, share, size), value
+        found = begin._most_likely(z, p, s, likely)
+        if column is not None and np.ptp(np.quantile(p[0], VARIED)) > BLUNT * usual:
+            begin = replace(begin, dealt=0.5, values=Values.of(column, usual))
+            dealt = begin._most_likely(z, p, s, likely)
+            price = PRICE_OF_DEALT * float(np.log(len(z)))
+            if dealt[1] > found[1] + price:
+                found = dealt[0], dealt[1] - price, dealt[2]
+        best, likelihood, size = found
         gain = (likelihood - alone) / float(np.log(len(z)))
-        gross = best.size > best.surprising(SURPRISE) * usual
+        gross = size > best.surprising(SURPRISE) * usual
         return best.with_tails_of(z, p, s), gain, gross
+
+    def _most_likely(
+        self, z: Array, p: Array, s: Array, likely: list[Array]
+    ) -> tuple[ColumnVerdict, float, float]:
+        """The parameters of greatest likelihood, that, and the root mean square of the errors.
+
+        Errors are dealt only if some are at the beginning. `likely` are the densities of right cells.
+        """
+        best, likelihood, size = self, -np.inf, 0.0
+        least = min(LEAST_ERROR, EXACT * float(np.median(s[0])))
+        squared = np.clip(z - p[0], -LARGEST_ERROR, LARGEST_ERROR) ** 2
+        density = np.zeros(len(z)) if self.values is None else self.values.density(z)
+        now, above = self, z > p[0]
+        # From one freedom to the next, what was found is a good start.
+        for freedom, f in zip(FREEDOMS, likely, strict=True):
+            for _ in range(STEPS):
+                anywhere = (1.0 - now.dealt) * _wrong(z, p[0], s[0], now.size)
+                wrong = anywhere + now.dealt * density
+                right = now.credibility @ f
+                posterior = now.share * wrong / (now.share * wrong + (1.0 - now.share) * right)
+                about = posterior * anywhere / wrong
+                breadth = float(about @ squared) / max(float(about.sum()), 1e-9)
+                elsewhere = _exchanged(posterior - about, above)
+                total = max(float(about.sum()) + elsewhere, 1e-9)
+                credibility = now.credibility * (f @ ((1.0 - posterior) / right))
+                now = replace(
+                    now,
+                    freedom=freedom,
+                    share=min(max(total / len(z), 1e-5), MOST_WRONG),
+                    size=min(max(breadth**0.5, least), LARGEST_ERROR),
+                    dealt=min(max(elsewhere / total, 0.0), MOST_DEALT) if now.dealt else 0.0,
+                    credibility=credibility / credibility.sum(),
+                )
+            wrong = (1.0 - now.dealt) * _wrong(z, p[0], s[0], now.size) + now.dealt * density
+            value = float(np.log(now.share * wrong + (1.0 - now.share) * (now.credibility @ f)).sum())
+            if value > likelihood:
+                best, likelihood = now, value
+                size = float(posterior @ squared / max(float(posterior.sum()), 1e-9)) ** 0.5
+        return best, likelihood, size
+
+    def _wrong(self, z: Array, p: Array, s: Array, farthest: float = FARTHEST) -> Array:
+        """Density of wrong cells, by the first witness, times their share."""
+        density = _wrong(z, p[0], s[0], self.size, farthest)
+        if self.values is not None:
+            density = (1.0 - self.dealt) * density + self.dealt * self.values.density(z)
+        return self.share * density
 
     def with_tails_of(self, z: Array, p: Array, s: Array) -> ColumnVerdict:
         """The same errors, and the most likely tail of the predictions on either side, if it pays.
@@ -154,7 +253,7 @@ class ColumnVerdict:
         """
         if not len(z) or float(np.median(s[0])) >= self.size:
             return ColumnVerdict()
-        wrong, above = self.share * _wrong(z, p[0], s[0], self.size), z > p[0]
+        wrong, above = self._wrong(z, p, s), z > p[0]
         logs = []
         for freedom in FREEDOMS:
             both = wrong + (1.0 - self.share) * (self.credibility @ _right(z, p, s, freedom))
@@ -165,7 +264,7 @@ class ColumnVerdict:
     def likely(self, z: Array, p: Array, s: Array) -> bool:
         """Whether cells may well have these errors: no tail alone is far more likely."""
         right = self.credibility @ _right(z, p, s, self.freedom)
-        wrong = self.share * _wrong(z, p[0], s[0], self.size)
+        wrong = self._wrong(z, p, s)
         alone = max(float(np.log(self.credibility @ _right(z, p, s, nu)).sum()) for nu in FREEDOMS)
         together = float(np.log(wrong + (1.0 - self.share) * right).sum())
         return alone < together + FAR_MORE_LIKELY * np.log(max(len(z), 2))
@@ -192,7 +291,7 @@ class ColumnVerdict:
             # From here on Student's density falls more slowly than the normal one of errors, and who is
             # farther off would be less suspicious.
             farthest = min(FARTHEST, float(np.sqrt(freedom + 1.0)))
-            wrong = self.share * _wrong(own[0], own[1][0], own[2][0], self.size, farthest)
+            wrong = self._wrong(*own, farthest)
             probability[side] = wrong / (wrong + right)
         return probability
 
@@ -211,17 +310,29 @@ class Verdict:
     columns: tuple[ColumnVerdict, ...]
 
     @classmethod
-    def learn(cls, Z: Array, judged: Array, witnesses: list[Witness], price: float = PRICE) -> Verdict:
-        """From the cells that may be `judged`."""
+    def learn(
+        cls,
+        Z: Array,
+        judged: Array,
+        witnesses: list[Witness],
+        price: float = PRICE,
+        dealing: Array | None = None,
+    ) -> Verdict:
+        """From the cells that may be `judged`; values of columns that are `dealing` are elsewhere, too."""
         p = np.stack([w.prediction for w in witnesses])
         s = np.stack([w.scale for w in witnesses])
-        found = [
-            ColumnVerdict.learn(Z[rows, j], p[:, rows, j], s[:, rows, j])
-            for j, rows in enumerate(judged.T)
-        ]
+
+        def learned(j: int, *, dealt: bool) -> tuple[ColumnVerdict, float, bool]:
+            rows, column = judged[:, j], Z[~np.isnan(Z[:, j]), j] if dealt else None
+            return ColumnVerdict.learn(Z[rows, j], p[:, rows, j], s[:, rows, j], column)
+
+        dealing = np.zeros(Z.shape[1], dtype=bool) if dealing is None else dealing
+        found = [learned(j, dealt=dealt) for j, dealt in enumerate(dealing)]
         told = [gain > min(price, PRICE_IN_COMPANY) and gross for _, gain, gross in found]
         if sum(told) <= max(COMPANY * len(told), FEWEST_COLUMNS - 1):
-            # Where predictions have no scale (rain, gusts), errors are believed in company only.
+            # Where predictions have no scale (rain, gusts), errors are believed in company only; so are
+            # values that belong elsewhere: one column may have two branches (an echo).
+            found = [learned(j, dealt=False) if f[0].dealt else f for j, f in enumerate(found)]
             alone = [
                 gain > price and gross and v.share < MOST_ALONE and v.freedom > min(FREEDOMS)
                 for v, gain, gross in found
