@@ -25,6 +25,8 @@ LEARNED, IN_TURNS = 5e-4, 2
 # Suspects account for each other if they are off by less than so many scales, and than this share of
 # what they are off if none of them is believed.
 CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
+# In a row that is mostly suspicious, so many of them do if it is a movement.
+MOVED = 2.0 / 3.0
 # So many rows tell how often errors fit each other by chance.
 EXCHANGED_ROWS = 500
 # Fellows that are off by more scales contradict a movement to where the column never is; elsewhere, and
@@ -184,11 +186,10 @@ def vouched_for(
     row, wrong = witnesses[-1], probability > 0.5
     excused = np.zeros(wrong.shape, dtype=bool)
     many = wrong.mean(axis=1) > BAD_ROW
-    for rows in (np.flatnonzero(many), np.flatnonzero(~many & (wrong.sum(axis=1) > 1))):
-        if len(rows):
-            excused[rows] = _accounted_for(
-                fellows, Z[rows], wrong[rows], judged[rows], always[rows], row.of(rows)
-            )
+    for mostly, chosen in ((True, many), (False, ~many & (wrong.sum(axis=1) > 1))):
+        if chosen.any():
+            some = Z[chosen], wrong[chosen], judged[chosen], always[chosen], row.of(chosen)
+            excused[chosen] = _accounted_for(fellows, *some, mostly=mostly)
     if sequence is not None:
         expected, distance = witnesses[0].prediction, distance_in_scales(Z, row)
         farthest = np.maximum(verdict.seldom(SELDOM), CONTRADICTED)
@@ -203,9 +204,16 @@ def vouched_for(
 
 
 def _accounted_for(
-    fellows: Fellows, Z: Array, suspects: Array, judged: Array, missing: Array, row: Witness
+    fellows: Fellows,
+    Z: Array,
+    suspects: Array,
+    judged: Array,
+    missing: Array,
+    row: Witness,
+    *,
+    mostly: bool,
 ) -> Array:
-    """Suspects of rows whom those beside them in the row account for, if not by chance."""
+    """Suspects whom others of the row account for, if not by chance, in rows that are `mostly` so."""
     known = judged & ~missing
 
     def found_in(cells: Array, some: slice) -> Array:
@@ -222,8 +230,13 @@ def _accounted_for(
     # where there are only a few, suspects are right.
     some = slice(None, None, -(-len(Z) // EXCHANGED_ROWS))
     made_up = _exchanged(Z, suspects, row.prediction)[some]
-    by_chance = found_in(made_up, some).sum() * len(Z) / len(made_up)
-    return found & (found.sum() + CHANCE_CELLS > 2 * by_chance)
+    by_chance = found_in(made_up, some)
+    if mostly:
+        # Of a row that is wrong as a whole some always fit; of a movement most do.
+        count = found.sum(axis=1)
+        moved = (count > by_chance.sum(axis=1).max()) & (count > MOVED * suspects.sum(axis=1))
+        return found & moved[:, None]
+    return found & (found.sum() + CHANCE_CELLS > 2 * by_chance.sum() * len(Z) / len(made_up))
 
 
 def _exchanged(Z: Array, wrong: Array, prediction: Array) -> Array:

@@ -318,7 +318,7 @@ class Verdict:
         price: float = PRICE,
         dealing: Array | None = None,
     ) -> Verdict:
-        """From the cells that may be `judged`; values of columns that are `dealing` are elsewhere, too."""
+        """From the cells that may be `judged`; values of columns `dealing` them may be elsewhere."""
         p = np.stack([w.prediction for w in witnesses])
         s = np.stack([w.scale for w in witnesses])
 
