@@ -1,5 +1,7 @@
 """Values that return: states stay, errors dealt at random do not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -56,3 +58,67 @@ def test_a_state_that_stays_for_a_while_is_no_error(rng):
     for first in range(30, 900, 90):
         X[first : first + 12, 0] = 0.0
     assert 0.0 in kept(np.where(np.abs(X) < 0.15, 0.0, X), Sequence.of(900))[0]
+
+
+def thermometer(rng, n=1500):
+    """A smooth temperature in steps of half a degree, and three others that follow it."""
+    t = np.arange(n) / 60.0
+    base = np.column_stack([np.sin(t), np.sin(t + 0.3), np.cos(t), np.sin(2 * t)])
+    X = 5.0 * base + 0.03 * rng.normal(size=base.shape)
+    X[:, 0] = np.round(2.0 * X[:, 0]) / 2.0
+    return X
+
+
+def test_steps_of_a_scale_are_no_states(rng):
+    """A value to which a thermometer returns is predicted like any other: it may be judged."""
+    X = thermometer(rng)
+    inner = X[(X[:, 0] > -4.0) & (X[:, 0] < 4.0), 0]
+    columns = Columns.of(X)
+    sequence = Sequence.of(len(X))
+    wrong = rng.random(len(X)) < 0.05
+    X[wrong, 0] = rng.permutation(inner)[: wrong.sum()]
+    common = np.array([*columns.common[0], 0.5, 1.0])
+    forced = replace(columns, common=(common, *columns.common[1:]))
+    left = without_errors(forced, X, columns.scaled(X), sequence).common[0]
+    assert not {0.5, 1.0} & set(left)
+
+
+def lamp(rng, n=2000):
+    """A light that is off at night, to the letter, and drops out for a moment in the day."""
+    day = np.maximum(np.sin(np.arange(n) / 50.0), 0.0)
+    X = day[:, None] * np.array([10.0, 1.0, -2.0, 3.0]) + 0.02 * rng.normal(size=(n, 4))
+    night = day < 0.05
+    X[night, 0] = 0.0
+    dropped = ~night & (rng.random(n) < 0.06)
+    dropped[1:] &= ~dropped[:-1]
+    return X, night, dropped
+
+
+def test_a_state_may_be_visited_by_errors(rng):
+    X, night, dropped = lamp(rng)
+    clean, sequence = Columns.of(X), Sequence.of(len(X))
+    assert not any(map(len, without_errors(clean, X, clean.scaled(X), sequence).brief))
+    X[dropped, 0] = 0.0
+    columns = Columns.of(X)
+    Z = columns.scaled(X)
+    found = without_errors(columns, X, Z, sequence)
+    assert 0.0 in found.common[0]
+    assert 0.0 in found.brief[0]
+    single = dropped & ~np.r_[True, night[:-1]] & ~np.r_[night[1:], True]
+    recurring = found.recurring(X, Z, ordered=True)[:, 0]
+    assert not recurring[single].any()
+    assert recurring[night & np.r_[night[1:], False]].all()
+    assert found.recurring(X, Z)[single, 0].all()
+
+
+def test_a_state_that_comes_and_goes_is_no_error(rng):
+    """Visits of one row beside others of two, three and more: it flickers."""
+    X, night, _ = lamp(rng)
+    state, first = False, np.zeros(len(X), dtype=bool)
+    for i in range(len(X)):
+        state = rng.random() < (0.5 if state else 0.05)
+        first[i] = state
+    X[first & ~night, 0] = 0.0
+    columns = Columns.of(X)
+    found = without_errors(columns, X, columns.scaled(X), Sequence.of(len(X)))
+    assert not any(map(len, found.brief))

@@ -63,3 +63,29 @@ def test_a_column_that_moves_by_steps_is_not_stuck(motion):
     assert not Sequence.of(len(X)).repeated(X)[:, 5].any()
     _, judgement = Judge.learn(X, Sequence.of(len(X)))
     np.testing.assert_array_equal(judgement.repaired(X), X)
+
+
+def test_a_stretch_is_not_elsewhere_if_all_around_it_is(motion):
+    """Fellows that contradict what is before and after as well are wrong themselves."""
+    Z = motion.copy()
+    Z[100:120, 1] += 5.0
+    found, row = stretches(Z, motion)
+    elsewhere = motion.copy()
+    elsewhere[60:160, 1] -= 8.0
+    assert found.away(Z, row).any()
+    assert not found.away(Z, Witness(elsewhere, row.scale)).any()
+
+
+def test_some_of_a_bad_row_fits_by_chance(rng):
+    """Twelve columns of three factors: of a row of noise some always account for each other."""
+    t = np.linspace(0.0, 40.0, 1500)
+    factors = np.column_stack([np.sin(t), np.cos(1.7 * t), np.sin(0.6 * t + 1.0)])
+    truth = factors @ rng.normal(size=(3, 12)) + 0.01 * rng.normal(size=(1500, 12))
+    X = truth.copy()
+    bad = rng.choice(1500, 75, replace=False)
+    X[bad] = truth.mean(axis=0) + truth.std(axis=0) * rng.normal(size=(75, 12))
+    _, judgement = Judge.learn(X, Sequence.of(len(X)))
+    assert np.mean(judgement.bad_rows[bad]) > 0.95
+    assert judgement.bad_rows.sum() <= 76
+    left = np.linalg.norm(judgement.repaired(X) - truth) / np.linalg.norm(X - truth)
+    assert left < 0.15

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rnlmf.opinions.verdict import PRICE, ColumnVerdict, Verdict, Witness
+from rnlmf.opinions.verdict import PRICE, ColumnVerdict, Values, Verdict, Witness
 
 RIGHT = {
     "normal": lambda rng, n: rng.normal(size=n),
@@ -197,3 +197,64 @@ def test_one_column_is_no_company(rng):
     Z[:, 2] = np.where(many, Z[:, 2] + rng.choice([-2.0, 2.0], 1000), Z[:, 2])
     judged, witnesses = one_witness(Z, 0.1)
     assert not any(c.share for c in Verdict.learn(Z, judged, witnesses).columns)
+
+
+def at_rest(rng, n=4000):
+    """A column that mostly rests and sometimes moves, well predicted; and a tenth of it, dealt out."""
+    truth = np.where(np.arange(n) % 400 < 100, 3.0 * np.sin(np.arange(n) / 15.0), 0.0)
+    z = truth + 0.05 * rng.normal(size=n)
+    wrong = rng.random(n) < 0.1
+    return truth, np.where(wrong, rng.permutation(z), z), wrong
+
+
+def test_values_that_belong_elsewhere_are_told(rng):
+    """A resting value amid a movement is no far error, but a common value in the wrong place."""
+    truth, z, wrong = at_rest(rng)
+    p, s = truth[None], np.full((1, len(z)), 0.05)
+    gross = wrong & (np.abs(z - truth) > 0.5)
+    dealt, gain, _ = ColumnVerdict.learn(z, p, s, z)
+    anywhere, less, _ = ColumnVerdict.learn(z, p, s)
+    assert gain > less
+    assert dealt.dealt > 0.5
+    assert np.mean(dealt.probability(z, p, s)[gross] > 0.5) > 0.99
+    assert np.mean(dealt.probability(z, p, s)[~wrong] > 0.5) < 0.002
+    assert anywhere.dealt == 0.0
+
+
+def test_events_on_one_side_are_not_dealt(rng):
+    """Rain that nobody foresaw is above what was predicted; exchanged values are above and below."""
+    n = 3000
+    expected = np.abs(np.sin(np.arange(n) / 20.0))
+    z = expected + 0.03 * rng.normal(size=n)
+    rain = rng.random(n) < 0.04
+    z = np.where(rain, z + rng.exponential(0.5, size=n), z)
+    verdict, _, _ = ColumnVerdict.learn(z, expected[None], np.full((1, n), 0.03), z)
+    assert verdict.dealt < 0.2
+
+
+def test_where_predictions_do_not_vary_nothing_is_dealt(rng):
+    z = 0.2 * calibrated(rng.standard_t(4, size=3000))
+    z[:150] += rng.choice([-2.0, 2.0], 150)
+    p, s = np.zeros((1, 3000)), np.full((1, 3000), 0.2)
+    assert ColumnVerdict.learn(z, p, s, z)[0].dealt == 0.0
+
+
+def test_one_column_alone_deals_nothing(rng):
+    """An echo: a second branch of one column looks like its own values in the wrong place."""
+    truth, z, _ = at_rest(rng)
+    Z = np.column_stack([z, *(0.05 * rng.normal(size=(4, len(z))))])
+    predicted = np.zeros(Z.shape)
+    predicted[:, 0] = truth
+    witnesses = [Witness(predicted, np.full(Z.shape, 0.05))]
+    judged, everywhere = np.ones(Z.shape, dtype=bool), np.ones(5, dtype=bool)
+    verdict = Verdict.learn(Z, judged, witnesses, dealing=everywhere)
+    assert not any(column.dealt for column in verdict.columns)
+
+
+def test_density_of_values_is_one(rng):
+    values = Values.of(rng.normal(size=5000), 0.01)
+    x = np.linspace(-12.0, 12.0, 4001)
+    assert np.trapezoid(values.density(x), x) == pytest.approx(1.0, abs=0.15)
+    inside = np.abs(x) < 1.5
+    normal = np.exp(-0.5 * x**2) / np.sqrt(2.0 * np.pi)
+    np.testing.assert_allclose(values.density(x)[inside], normal[inside], rtol=0.35)

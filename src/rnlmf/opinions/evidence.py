@@ -79,6 +79,11 @@ def misleading(
     weight = counts * (expected > 0.25 * fake.mean())
     own = reals / np.where(expected > 0.0, expected, 1.0)
     shares = (weight * own + FEWEST * overall) / (weight + FEWEST)
+    if overall >= CREDIBLE:
+        # A column is an exception to the others only where that is no chance.
+        squares = np.bincount(of_column, (real - reals[of_column]) ** 2, minlength=m)
+        highest = reals + ERRORS * np.sqrt(squares) / np.maximum(counts, 1)
+        shares = np.where(highest >= CREDIBLE * expected, np.maximum(shares, CREDIBLE), shares)
     return overall, shares
 
 

@@ -132,9 +132,10 @@ def _in_company(returning: Array, j: int, rows: Array) -> bool:
 
 
 def _stays(rows: Array, n: int) -> bool:
-    """Whether rows follow on each other more often than scattered ones."""
-    following = int(np.sum(np.diff(rows) == 1))
-    return following > STAYS * len(rows) ** 2 / n + ERRORS * len(rows) / np.sqrt(n)
+    """Whether rows follow on each other more often than scattered ones, or are left less often."""
+    following, count = int(np.sum(np.diff(rows) == 1)), len(rows)
+    often = following > STAYS * count**2 / n + ERRORS * count / np.sqrt(n)
+    return often or STAYS * (count - following) < count * (1.0 - count / n)
 
 
 def _log_density(Z: Array | float, witness: Witness) -> Array:

@@ -93,29 +93,30 @@ class Stretches:
 
         Where fellows are as far from the rows before and after, it is they who are elsewhere.
         """
-        gross = np.abs(Z - row.prediction) > LEAST_ERROR
-        return _contradicted(np.where(gross, self._away, 0), Z, row, AWAY, around=AWAY / 2.0)
+        distance = np.abs(Z - row.prediction)
+        found = _contradicted(np.where(distance > LEAST_ERROR, self._away, 0), Z, row, AWAY)
+        for j in np.flatnonzero(found.any(axis=0)):
+            for run in _stretches(np.where(found[:, j], self._away[:, j], 0)):
+                length, first = len(run), run[0]
+                around = np.r_[max(first - length, 0) : first, run[-1] + 1 : run[-1] + 1 + length]
+                beside = distance[around[around < len(Z)], j]
+                found[run, j] = not np.nanmedian(np.r_[beside, 0.0]) > np.median(distance[run, j]) / 2.0
+        return found
 
 
-def _contradicted(
-    numbers: Array, Z: Array, row: Witness, least: float, around: float = np.inf
-) -> Array:
-    """Stretches, by their numbers, from which the fellows are far: by root mean square.
+def _stretches(numbers: Array) -> list[Array]:
+    """Rows with the same number, but zero, one after the other."""
+    rows = np.flatnonzero(numbers)
+    return np.split(rows, np.flatnonzero(np.diff(numbers[rows])) + 1)
 
-    From what lies `around` a stretch, as many rows before and after, they are less far than that.
-    """
+
+def _contradicted(numbers: Array, Z: Array, row: Witness, least: float) -> Array:
+    """Stretches, by their numbers, from which the fellows are far: by root mean square."""
     found = np.zeros(Z.shape, dtype=bool)
     squares = np.minimum(distance_in_scales(Z, row), FARTHEST_STUCK) ** 2
     for j in np.flatnonzero(numbers.any(axis=0)):
-        rows = np.flatnonzero(numbers[:, j])
-        for run in np.split(rows, np.flatnonzero(np.diff(numbers[rows, j])) + 1):
-            first, last = run[0], run[-1] + 1
-            before, after = (
-                squares[max(2 * first - last, 0) : first, j],
-                squares[last : 2 * last - first, j],
-            )
-            beside = np.nanmedian(np.r_[before, after, 0.0])
-            found[run, j] = np.mean(squares[run, j]) > least**2 and beside < around**2
+        for run in _stretches(numbers[:, j]):
+            found[run, j] = np.mean(squares[run, j]) > least**2
     return found
 
 

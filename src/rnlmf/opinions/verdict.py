@@ -126,15 +126,14 @@ class Values:
         return cls(np.quantile(z, (np.arange(KNOTS) + 0.5) / KNOTS), BLUNT * scale)
 
     def density(self, z: Array) -> Array:
-        """Of values at `z`, by the `TOGETHER` quantiles to either side."""
+        """Of values at `z`, by the `TOGETHER` quantiles to either side; none beyond the last."""
         place = np.searchsorted(self.knots, z)
         below = self.knots[np.maximum(place - TOGETHER, 0)]
         above = self.knots[np.minimum(place + TOGETHER, KNOTS - 1)]
-        reach = np.maximum(np.maximum(z - below, above - z), self.least / 2.0)
-        count = np.searchsorted(self.knots, z + reach, side="right") - np.searchsorted(
-            self.knots, z - reach
-        )
-        density: Array = np.maximum(count, 1) / KNOTS / (2.0 * reach)
+        reach = np.maximum(above - below, self.least) / 2.0
+        first = np.searchsorted(self.knots, z - reach)
+        last = np.searchsorted(self.knots, z + reach, side="right")
+        density: Array = (last - first) / KNOTS / (2.0 * reach)
         return density
 
 
