@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.evidence import CREDIBLE, columns_dealing, misleading
+from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.panel import Panel
-from rnlmf.opinions.settling import first_suspicion, judgeable, settle
 from rnlmf.opinions.temporal import Sequence
 
 
@@ -54,21 +53,3 @@ def test_no_suspects_no_evidence(related):
     overall, shares = phi(related, np.zeros(related.shape, dtype=bool))
     assert overall == 0.0
     assert not shares.any()
-
-
-def test_values_are_dealt_only_where_they_mislead(rng):
-    """Exchanged cells of a sequence that rests between movements; and movements nobody foresees."""
-    n = 2500
-    moves = np.where((np.arange(n) % 250 < 60)[:, None], np.sin(np.arange(n) / 8.0)[:, None], 0.0)
-    truth = moves * np.array([1.0, 2.0, -1.5, 1.2, -0.7]) + 0.01 * rng.normal(size=(n, 5))
-    others = np.stack([rng.permutation(column) for column in truth.T], axis=1)
-    exchanged = np.where(rng.random(truth.shape) < 0.1, others, truth)
-    dealing = []
-    for X in (truth, exchanged):
-        columns, sequence = Columns.of(X), Sequence.of(n)
-        Z = columns.scaled(X)
-        judged = judgeable(columns, X, Z, sequence)
-        hidden, panel = settle(Z, first_suspicion(columns, X, Z, sequence), judged, columns, sequence)
-        dealing.append(columns_dealing(Z, hidden, judged, panel, sequence))
-    assert not dealing[0].any()
-    assert dealing[1].mean() > 0.5

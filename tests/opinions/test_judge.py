@@ -283,3 +283,18 @@ def test_one_percent_of_wild_values_does_not_blind(value, rng):
     spoiled, _, _ = repaired(np.where(wild, value, X))
     assert np.all(np.abs(spoiled - truth)[wild] < 5.0)
     assert np.std((spoiled - truth)[~wild]) < 1.15 * np.std((plain - truth)[~wild])
+
+
+def test_exchanged_cells_are_repaired_amid_movements(rng):
+    """Cells of a sequence that rests between movements: a resting value in a movement is wrong."""
+    n = 2500
+    moves = np.where(np.arange(n) % 250 < 60, np.sin(np.arange(n) / 8.0), 0.0)[:, None]
+    truth = moves * np.array([1.0, 2.0, -1.5, 1.2, -0.7]) + 0.01 * rng.normal(size=(n, 5))
+    others = np.stack([rng.permutation(column) for column in truth.T], axis=1)
+    X = np.where(rng.random(truth.shape) < 0.1, others, truth)
+    _, judgement = Judge.learn(X, Sequence.of(n))
+    gross = np.abs(X - truth) > 0.3
+    assert np.mean(judgement.wrong[gross]) > 0.95
+    assert np.mean(judgement.wrong[truth == X]) < 0.005
+    _, clean = Judge.learn(truth, Sequence.of(n))
+    assert not clean.wrong.any()

@@ -79,8 +79,12 @@ def test_steps_of_a_scale_are_no_states(rng):
     X[wrong, 0] = rng.permutation(inner)[: wrong.sum()]
     common = np.array([*columns.common[0], 0.5, 1.0])
     forced = replace(columns, common=(common, *columns.common[1:]))
-    left = without_errors(forced, X, columns.scaled(X), sequence).common[0]
-    assert not {0.5, 1.0} & set(left)
+    Z = columns.scaled(X)
+    found = without_errors(forced, X, Z, sequence)
+    assert {0.5, 1.0} <= set(found.fine[0])
+    steps = np.isin(X[:, 0], (0.5, 1.0))
+    assert found.recurring(X, Z)[steps, 0].all()
+    assert not found.recurring(X, Z, fine=True)[steps, 0].any()
 
 
 def lamp(rng, n=2000):

@@ -246,9 +246,12 @@ def test_one_column_alone_deals_nothing(rng):
     predicted = np.zeros(Z.shape)
     predicted[:, 0] = truth
     witnesses = [Witness(predicted, np.full(Z.shape, 0.05))]
-    judged, everywhere = np.ones(Z.shape, dtype=bool), np.ones(5, dtype=bool)
-    verdict = Verdict.learn(Z, judged, witnesses, dealing=everywhere)
-    assert not any(column.dealt for column in verdict.columns)
+    judged = np.ones(Z.shape, dtype=bool)
+    assert not Verdict.learn(Z, judged, witnesses, dealing=True).dealing
+    together = [Witness(np.repeat(truth[:, None], 5, axis=1), witnesses[0].scale)]
+    others = np.column_stack([at_rest(rng)[1] for _ in range(5)])
+    assert Verdict.learn(others, judged, together, dealing=True).dealing
+    assert not Verdict.learn(others, judged, together).dealing
 
 
 def test_density_of_values_is_one(rng):

@@ -129,8 +129,8 @@ def _last_plausible(sizes: Array) -> float:
 @dataclass(frozen=True)
 class Columns:
     """Centre, spread and resolution of every column, the values that return again and again, and how
-    far from the centre, in spreads, a value is plausible; values that are `brief` return as states only
-    where they stay for more than a row."""
+    far from the centre, in spreads, a value is plausible. Of those that return, some are `brief`,
+    states only where they stay for more than a row, and some steps of a `fine` scale, no states."""
 
     center: Array
     spread: Array
@@ -138,6 +138,7 @@ class Columns:
     common: tuple[Array, ...]
     farthest: Array
     brief: tuple[Array, ...] = ()
+    fine: tuple[Array, ...] = ()
 
     @classmethod
     def of(cls, X: Array) -> Columns:
@@ -200,10 +201,11 @@ class Columns:
         far: Array = np.abs(Z) > self.farthest
         return far
 
-    def recurring(self, X: Array, Z: Array, *, ordered: bool = False) -> Array:
+    def recurring(self, X: Array, Z: Array, *, ordered: bool = False, fine: bool = False) -> Array:
         """Cells with a value that returns again and again, within the plausible range.
 
-        Of rows that are `ordered`, those of brief values only beside another one.
+        Of rows that are `ordered`, those of brief values only beside another one. With `fine`, steps
+        of a fine scale are left out.
         """
         found = np.zeros(X.shape, dtype=bool)
         for j, values in enumerate(self.common):
@@ -214,4 +216,6 @@ class Columns:
                 there = X[:, j] == value
                 beside = np.r_[False, there[:-1]] | np.r_[there[1:], False]
                 found[there & ~beside, j] = False
+        for j, values in enumerate(self.fine if fine else ()):
+            found[np.isin(X[:, j], values), j] = False
         return found & ~self.absurd(Z)

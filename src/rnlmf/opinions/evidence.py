@@ -19,9 +19,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rnlmf.opinions.panel import Panel, mostly_hidden
+from rnlmf.opinions.panel import mostly_hidden
 from rnlmf.opinions.temporal import Sequence
-from rnlmf.opinions.verdict import Verdict, Witness
+from rnlmf.opinions.verdict import Witness
 from rnlmf.typing import Array
 
 # From cells and which are hidden to what the panel says.
@@ -85,29 +85,6 @@ def misleading(
         highest = reals + ERRORS * np.sqrt(squares) / np.maximum(counts, 1)
         shares = np.where(highest >= CREDIBLE * expected, np.maximum(shares, CREDIBLE), shares)
     return overall, shares
-
-
-def columns_dealing(
-    Z: Array, hidden: Array, judged: Array, panel: Panel, sequence: Sequence | None
-) -> Array:
-    """Columns whose values are also found where they do not belong (:mod:`~rnlmf.opinions.verdict`).
-
-    Cells that nobody expects look so, too, and are right. So there are such columns only if those cells
-    mislead that would be suspects on top of what is hidden.
-    """
-    witnesses = panel.testify(Z, hidden, judged, sequence)
-    everywhere = np.ones(Z.shape[1], dtype=bool)
-    verdict = Verdict.learn(Z, judged, witnesses, dealing=everywhere)
-    if not any(column.dealt for column in verdict.columns):
-        return ~everywhere
-    suspects = (verdict.probability(Z, judged, witnesses) > 0.5) & ~hidden
-
-    def testify(cells: Array, some: Array) -> list[Witness]:
-        return panel.testify(cells, some | hidden, judged, sequence)
-
-    _, shares = misleading(Z, suspects, judged & ~hidden, witnesses, testify, sequence)
-    dealing: Array = shares >= CREDIBLE
-    return dealing
 
 
 def _surely_more(some: Array, others: Array, paired: bool) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.evidence import CREDIBLE, columns_dealing, misleading
+from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered, mostly_hidden
 from rnlmf.opinions.returning import without_errors
 from rnlmf.opinions.rows import RowVerdict
@@ -199,9 +199,17 @@ class Judge:
         judged = judgeable(columns, X[rows], part, sequence)
         first = first_suspicion(columns, X[rows], part, sequence)
         hidden, panel = settle(part, first, judged, columns, sequence)
-        dealing = columns_dealing(part, hidden, judged, panel, sequence)
-        if dealing.any():
-            hidden, panel = settle(part, hidden, judged, columns, sequence, dealing=dealing)
+
+        def deals(hidden: Array, panel: Panel) -> bool:
+            said = panel.testify(part, hidden, judged, sequence)
+            return Verdict.learn(part, judged, said, dealing=True).dealing
+
+        dealing = deals(hidden, panel)
+        if dealing:
+            again = settle(part, hidden, judged, columns, sequence, dealing=True)
+            # What is dealt must still look so when it is hidden.
+            dealing = deals(*again)
+            hidden, panel = again if dealing else (hidden, panel)
 
         def evidence(hidden: Array, panel: Panel) -> Evidence:
 
@@ -257,14 +265,14 @@ class Judge:
         """
         columns = self.panel.columns
         Z = columns.scaled(X)
-        judged = judgeable(columns, X, Z, sequence)
+        judged = judgeable(columns, X, Z, sequence, fine=True)
         if not self.ordered or (
             sequence is not None
             and not force_order
             and not order_helps(Z, X, judged, columns, sequence, self.panel.fellows.further)
         ):
             sequence = None
-            judged = judgeable(columns, X, Z, None)
+            judged = judgeable(columns, X, Z, None, fine=True)
         absurd = columns.absurd(Z)
         hidden = first_suspicion(columns, X, Z, sequence)
         if self.settled is not None:

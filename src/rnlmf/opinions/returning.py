@@ -70,6 +70,7 @@ def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | No
     right = _log_density(Z, witness)
     common = [list(values) for values in columns.common]
     brief: list[list[float]] = [[] for _ in common]
+    fine: list[list[float]] = [[] for _ in common]
     for j, value, rows in groups:
         own = judged[:, j]
         if not own.any():
@@ -82,15 +83,15 @@ def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | No
             continue
         phi = (usual - said) / noticed
         inside = np.nanmin(X[:, j]) < value < np.nanmax(X[:, j])
-        if (inside and np.median(phi[rows]) < LIKE_OTHERS) or (
-            not _in_company(returning, j, rows) and _dealt(phi[rows], rows, len(X), sequence)
-        ):
+        if inside and np.median(phi[rows]) < LIKE_OTHERS:
+            fine[j].append(value)
+        elif not _in_company(returning, j, rows) and _dealt(phi[rows], rows, len(X), sequence):
             common[j].remove(value)
         elif sequence is not None:
             single = _visits(rows)
             if len(single) and _surely(phi[single]) > INDEPENDENT:
                 brief[j].append(value)
-    return replace(columns, common=_arrays(common), brief=_arrays(brief))
+    return replace(columns, common=_arrays(common), brief=_arrays(brief), fine=_arrays(fine))
 
 
 def _arrays(values: list[list[float]]) -> tuple[Array, ...]:

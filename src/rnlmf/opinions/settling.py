@@ -43,9 +43,14 @@ ORDER_HELPS = 0.1
 FEWEST_ROWS = 30
 
 
-def judgeable(columns: Columns, X: Array, Z: Array, sequence: Sequence | None) -> Array:
-    """Cells that have a plausible value which is none of those that return again and again."""
-    recurring = columns.recurring(X, Z, ordered=sequence is not None)
+def judgeable(
+    columns: Columns, X: Array, Z: Array, sequence: Sequence | None, *, fine: bool = False
+) -> Array:
+    """Cells that have a plausible value which is none of those that return again and again.
+
+    Those of a `fine` scale are judged, too, but nothing is learned from how well they are predicted.
+    """
+    recurring = columns.recurring(X, Z, ordered=sequence is not None, fine=fine)
     judged: Array = ~np.isnan(Z) & ~recurring & ~columns.absurd(Z)
     return judged
 
@@ -262,7 +267,7 @@ def settle(
     columns: Columns,
     sequence: Sequence | None,
     further: tuple[Opinion, ...] = (),
-    dealing: Array | None = None,
+    dealing: bool = False,
 ) -> tuple[Array, Panel]:
     """Learn, judge and hide in turns until the verdict does not change any more."""
     always = np.isnan(Z) | columns.absurd(Z)
@@ -270,7 +275,7 @@ def settle(
     changes = np.zeros(Z.shape, dtype=np.int8)
     for _ in range(LEARNING_ROUNDS):
         panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
-        suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE, dealing)
+        suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE, dealing=dealing)
         probability = suspicion.probability(Z, judged, witnesses)
         probability = in_bursts(probability, hidden, sequence)
         excused = vouched_for(
@@ -294,7 +299,7 @@ def with_further(
     columns: Columns,
     sequence: Sequence | None,
     further: tuple[Opinion, ...],
-    dealing: Array,
+    dealing: bool,
 ) -> tuple[Array, Panel]:
     """Go on from what was `hidden` with further opinions, or where they know better: begin with them.
 

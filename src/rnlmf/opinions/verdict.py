@@ -66,6 +66,8 @@ FARTHEST = 4.0
 KNOTS, TOGETHER, BLUNT = 100, 5, 6.0
 # Some errors are always anywhere.
 MOST_DEALT = 0.99
+# Values are dealt if more than this share of the errors are, in the middle of the columns.
+MOSTLY = 0.5
 # Predictions vary by the distance of these quantiles.
 VARIED = (0.01, 0.99)
 
@@ -302,6 +304,24 @@ def _typical_of(found: list[ColumnVerdict]) -> ColumnVerdict:
     return ColumnVerdict(float(freedom), credibility, float(share), float(size))
 
 
+def _told(found: list[tuple[ColumnVerdict, float, bool]], price: float) -> list[bool]:
+    return [gain > min(price, PRICE_IN_COMPANY) and gross for _, gain, gross in found]
+
+
+def _in_company(told: list[bool]) -> bool:
+    return sum(told) > max(COMPANY * len(told), FEWEST_COLUMNS - 1)
+
+
+def _mostly_dealt(found: list[tuple[ColumnVerdict, float, bool]], told: list[bool]) -> bool:
+    """Whether most errors of most columns that have some are values which belong elsewhere.
+
+    One column may have two branches (an echo), and surprises may be values of the column, too. But
+    these are few beside errors of other kinds.
+    """
+    dealt = [f[0].dealt for f, yes in zip(found, told, strict=True) if yes]
+    return _in_company(told) and float(np.median(dealt)) > MOSTLY
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Of all columns."""
@@ -315,9 +335,10 @@ class Verdict:
         judged: Array,
         witnesses: list[Witness],
         price: float = PRICE,
-        dealing: Array | None = None,
+        *,
+        dealing: bool = False,
     ) -> Verdict:
-        """From the cells that may be `judged`; values of columns `dealing` them may be elsewhere."""
+        """From the cells that may be `judged`; `dealing` allows for values that belong elsewhere."""
         p = np.stack([w.prediction for w in witnesses])
         s = np.stack([w.scale for w in witnesses])
 
@@ -325,13 +346,13 @@ class Verdict:
             rows, column = judged[:, j], Z[~np.isnan(Z[:, j]), j] if dealt else None
             return ColumnVerdict.learn(Z[rows, j], p[:, rows, j], s[:, rows, j], column)
 
-        dealing = np.zeros(Z.shape[1], dtype=bool) if dealing is None else dealing
-        found = [learned(j, dealt=dealt) for j, dealt in enumerate(dealing)]
-        told = [gain > min(price, PRICE_IN_COMPANY) and gross for _, gain, gross in found]
-        if sum(told) <= max(COMPANY * len(told), FEWEST_COLUMNS - 1):
-            # Where predictions have no scale (rain, gusts), errors are believed in company only; so are
-            # values that belong elsewhere: one column may have two branches (an echo).
+        found = [learned(j, dealt=dealing) for j in range(Z.shape[1])]
+        told = _told(found, price)
+        if dealing and not _mostly_dealt(found, told):
             found = [learned(j, dealt=False) if f[0].dealt else f for j, f in enumerate(found)]
+            told = _told(found, price)
+        if not _in_company(told):
+            # Where predictions have no scale (rain, gusts), errors are believed in company only.
             alone = [
                 gain > price and gross and v.share < MOST_ALONE and v.freedom > min(FREEDOMS)
                 for v, gain, gross in found
@@ -358,6 +379,11 @@ class Verdict:
         for j, (column, rows) in enumerate(zip(self.columns, judged.T, strict=True)):
             out[rows, j] = column.probability(Z[rows, j], p[:, rows, j], s[:, rows, j])
         return out
+
+    @property
+    def dealing(self) -> bool:
+        """Whether some values belong elsewhere."""
+        return any(column.dealt > 0.0 for column in self.columns)
 
     def seldom(self, chance: float) -> Array:
         """Scales by which predictions of right cells of every column are off with this chance."""
