@@ -147,14 +147,14 @@ def _findings(overview: Overview, clean: Array, repaired: Repaired) -> Findings:
     """In figures; what may be a code and stays has no say."""
     finite = _without_gaps(overview, clean, repaired)
     findings = findings_of(repaired.model, as_known(repaired.model, overview.working), finite)
-    filled = np.isnan(overview.working) & ~np.isnan(clean) & ~overview.suspected
+    filled = np.isnan(overview.working) & ~np.isnan(clean) & ~overview.held
     filled &= ~words(overview) & ~overview.outside
     return replace(findings, n_missing=int(filled.sum()))
 
 
 def _without_gaps(overview: Overview, clean: Array, repaired: Repaired) -> Array:
     """Clean values, with those that the model expects where none is written."""
-    finite = np.where(np.isnan(clean) | overview.suspected, repaired.values, clean)
+    finite = np.where(np.isnan(clean) | overview.held, repaired.values, clean)
     unknown = np.isnan(finite)
     return (
         np.where(unknown, np.nanmedian(overview.working, axis=0), finite) if unknown.any() else finite
@@ -169,7 +169,7 @@ def settled(overview: Overview, repaired: Repaired, *, full_precision: bool = Fa
     before, clean = overview.dataset.values, repaired.values.astype(overview.dataset.values.dtype)
     repairable = np.isnan(overview.working) | (clean != overview.working)
     # What the model does not know stays as it is.
-    repairable &= ~overview.suspected & ~np.isnan(clean)
+    repairable &= ~overview.held & ~np.isnan(clean)
     clean = np.where(repairable, clean, before)
     traits = overview.traits
     for i, name in enumerate(overview.dataset.names):
@@ -194,4 +194,6 @@ def _as_written(new: Array, others: Array, traits: Any, scale: Array | None) -> 
         new = np.rint(new)
         # A count stays one.
         return np.clip(new, others.min(), others.max()) if len(others) else new
+    if traits.scientific is not None:
+        return np.array([float(format(value, traits.scientific)) for value in new])
     return new if traits.decimals is None else np.round(new, traits.decimals)

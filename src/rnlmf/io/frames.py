@@ -62,7 +62,7 @@ def _numbers(column: Any, cells: Any) -> tuple[Array, Traits] | str:
     numbers[list(infinite)] = np.nan
     if np.isnan(numbers).all():
         return "no values"
-    return numbers, Traits(is_whole(numbers), words=infinite)
+    return numbers, Traits(is_whole(numbers, integers=kind.is_integer()), words=infinite)
 
 
 def write_frame(dataset: Dataset, values: Array) -> Any:

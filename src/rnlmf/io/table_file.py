@@ -80,9 +80,11 @@ class Traits:
     Attributes
     ----------
     whole : bool
-        All its numbers are whole.
+        All its numbers are whole; those that are always so, being large floats, do not tell.
     decimals : int or None
         The most of its numbers in text; None: as many as there are.
+    scientific : str or None
+        The format of numbers in text that all have an exponent, such as ``.3e``.
     grouped : bool
         Thousands are marked.
     code_like : bool
@@ -96,6 +98,7 @@ class Traits:
     grouped: bool = False
     code_like: bool = False
     words: dict[int, str] = field(default_factory=dict)
+    scientific: str | None = None
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,8 @@ def _dataset(path: Path, table: Any) -> Dataset:
             continue
         columns.append(position)
         values.append(numbers)
-        traits.append(Traits(is_whole(numbers), words=infinite))
+        whole = is_whole(numbers, integers=kind.is_integer(field.type))
+        traits.append(Traits(whole, words=infinite))
     return table_dataset(path, TableFile(table, columns, traits), values, untouched)
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from rnlmf.io.dataset import Dataset, FileError, need, numbered, readable
+from rnlmf.io.heads import head_of_table
 from rnlmf.io.sizes import check_growth
-from rnlmf.io.sniff import is_header
+from rnlmf.io.sniff import SAMPLE_ROWS
 from rnlmf.io.table_file import Style, TableFile, pyarrow
 from rnlmf.io.text_columns import text_dataset, typed
 
@@ -66,10 +67,10 @@ def read_workbook(path: Path, *, key: str | None = None) -> Dataset:
         rows.pop()
     if not rows:
         raise FileError(path, f"sheet {name!r} is empty; pass another with --key.")
-    first = [_as_text(cell) for cell in rows[0]]
-    header = is_header(first, Style())
-    names = first if header else numbered(len(first))
-    rows = rows[1:] if header else rows
+    sample = [[_as_text(cell) for cell in row] for row in rows[:SAMPLE_ROWS]]
+    head, named = head_of_table(sample, Style())
+    names = numbered(len(sample[0])) if named is None else sample[named]
+    rows = rows[head:]
     if not rows:
         raise FileError(path, f"sheet {name!r} has a header and no rows; pass another with --key.")
     arrow = pyarrow()
@@ -80,11 +81,13 @@ def read_workbook(path: Path, *, key: str | None = None) -> Dataset:
     table = TableFile(
         arrow.Table.from_arrays(columns, names=names),
         [],
-        style=Style(has_header=header),
-        origin=Sheet(content, name, 2 if header else 1),
+        style=Style(has_header=named is not None),
+        origin=Sheet(content, name, head + 1),
     )
-    notes = () if len(book.sheetnames) == 1 else (f"sheet {name!r} of {len(book.sheetnames)}",)
-    return _without_formulas(text_dataset(path, table, notes), path)
+    notes = [f"sheet {name!r} of {len(book.sheetnames)}"] if len(book.sheetnames) > 1 else []
+    if head > 1:
+        notes.append(f"{head} rows of header")
+    return _without_formulas(text_dataset(path, table, tuple(notes)), path)
 
 
 def _without_formulas(dataset: Dataset, path: Path) -> Dataset:
