@@ -78,6 +78,9 @@ class Words:
 
 
 def _is_marked(word: str) -> bool:
+    if word.startswith("="):
+        # A formula is computed elsewhere.
+        return True
     try:
         # 1e999, which is a number, though none that there is.
         return not math.isinf(float(word)) and MARKED.fullmatch(word) is not None
@@ -176,6 +179,25 @@ def told_codes(dataset: Dataset, column: Numbers, given: tuple[str, ...]) -> Arr
         except ValueError:
             continue
     return told
+
+
+def empty_rows(dataset: Dataset) -> Array:
+    """Rows of a table in which nothing stands in any column."""
+    table = dataset.source
+    if not isinstance(table, TableFile):
+        return np.empty(0, dtype=int)
+    empty = np.isnan(dataset.values).all(axis=1)
+    for traits in table.traits:
+        empty[list(traits.words)] = False
+    features = set(table.columns)
+    rows = np.flatnonzero(empty)
+    for position in range(table.arrow.num_columns):
+        if len(rows) == 0:
+            break
+        if position not in features:
+            cells = table.arrow.column(position)
+            rows = np.array([row for row in rows if cells[int(row)].as_py() in (None, "")], dtype=int)
+    return rows
 
 
 def total_rows(dataset: Dataset) -> list[int]:

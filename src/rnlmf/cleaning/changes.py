@@ -145,12 +145,15 @@ class Cells:
         self._full = full_precision
         if self._table is not None:
             self._traits = self._table.traits[feature]
-            self._texts = self._table.arrow.column(self._table.columns[feature])
+            self._place = self._table.columns[feature]
+            self._texts = self._table.arrow.column(self._place)
 
     def before(self, row: int) -> str:
         """What stood there, without quotes and blanks."""
         if self._table is not None and self._table.style is not None:
-            return str(self._texts[row].as_py()).strip()
+            text, rows = str(self._texts[row].as_py()).strip(), self._table.rows
+            # Such as null, which has no text.
+            return text or ("" if rows is None else rows.standing(row, self._place).strip(' "'))
         if self._table is not None and row in self._traits.words:
             return self._traits.words[row]
         return "" if np.isnan(self._values[row]) else self.text(self._values[row])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rnlmf.cleaning.cells import Words, marks_of, told_codes, total_rows
+from rnlmf.cleaning.cells import Words, empty_rows, marks_of, told_codes, total_rows
 from rnlmf.cleaning.kinds import (
     TIMES,
     Numbers,
@@ -272,6 +272,7 @@ def _marked(dataset: Dataset, choice: ColumnChoice, columns: list[Column], *, ti
     for marked in (codes, outside):
         marked[totals] = False
     held[totals] = True
+    held[empty_rows(dataset)] = True
     working = values
     hidden = codes | outside | held
     if hidden.any():

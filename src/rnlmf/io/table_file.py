@@ -41,6 +41,12 @@ class Rows:
     spans: Callable[[str], list[Span | None]]
     placed: Callable[[str, int, Span | None, str], tuple[Span, str]]
 
+    def standing(self, row: int, column: int) -> str:
+        """What stands in a cell, to the letter; nothing where there is none."""
+        record = self.records[row]
+        span = self.spans(record)[column]
+        return "" if span is None else record[slice(*span)]
+
     def edited(self, edits: Edits) -> Iterator[str]:
         """The file piece by piece with new cells; all else is letter by letter what it was."""
         by_row: dict[int, list[tuple[int, str]]] = {}
@@ -178,7 +184,8 @@ def table_dataset(
     """The features of a table as samples."""
     if not table.columns:
         kinds = ", ".join(f"{name!r} is {why}" for name, why in list(untouched.items())[:5])
-        raise FileError(path, f"has no numeric column: {kinds}. Is --delimiter or --decimal needed?")
+        text = " (with --delimiter or --decimal, if it is not read rightly)" if table.style else ""
+        raise FileError(path, f"has no numeric column: {kinds}. Pass data with numbers{text}.")
     all_names = table.arrow.column_names
     names = [all_names[column] for column in table.columns]
     return Dataset(
