@@ -186,7 +186,7 @@ def empty_rows(dataset: Dataset) -> Array:
     table = dataset.source
     if not isinstance(table, TableFile):
         return np.empty(0, dtype=int)
-    empty = np.isnan(dataset.values).all(axis=1)
+    empty: Array = np.asarray(np.isnan(dataset.values).all(axis=1))
     for traits in table.traits:
         empty[list(traits.words)] = False
     features = set(table.columns)

@@ -25,7 +25,7 @@ def write_page(path: str | Path, table: CleanTable, title: str | None = None, **
         findings=table.findings,
         image_shape=dataset.image_shape,
         feature_names=dataset.names,
-        sample_names=dataset.sample_names,
+        sample_names=table.row_names,
         untouched=table.untouched,
         changes=list(table.changes) if dataset.kind == TABLE else None,
         columns=overview_table(columns) if columns else None,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from rnlmf.estimators.judging import FEWEST_ROWS
 from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.io.dataset import are_curves, with_names
 from rnlmf.typing import Array
@@ -20,6 +21,9 @@ FEATURE_SCALE = {True: "robust", False: None, None: "auto"}
 # In a hurry a model is learned from so many rows, and the dictionary alone has a say: of hundreds of
 # thousands of rows the other opinions take tens of times as long.
 FAST_ROWS = 4000
+# Who sets one of these knows what noise is; without them somebody has to judge, which takes some rows.
+DECIDING = ("noise_weight", "opinions")
+TOO_FEW = f"fewer than {FEWEST_ROWS} rows, by which nothing can be judged"
 FAST_SETTINGS = {"opinions": "dictionary", "neighbors": 0.0, "max_iter": 100}
 
 
@@ -104,7 +108,16 @@ def repair_table(values: Array, names: list[str], options: RepairOptions) -> Rep
         # Said in words with the findings.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(with_names(rows, names) if options.named else rows)
-    return repaired_by(model, values)
+    decided = options.noise != "entries" or any(name in options.settings for name in DECIDING)
+    too_few = len(values) < FEWEST_ROWS and not decided
+    return left_as_it_is(model, values, TOO_FEW) if too_few else repaired_by(model, values)
+
+
+def left_as_it_is(model: Any, values: Array, why: str) -> Repaired:
+    """A table in which nothing is changed, and why."""
+    kinds = np.full(values.shape, REPAIRED, dtype=object)
+    left_alone = dict.fromkeys(range(values.shape[1]), why)
+    return Repaired(values.copy(), np.full(values.shape, np.nan), kinds, left_alone, model)
 
 
 def usual_scale(values: Array) -> bool | None:

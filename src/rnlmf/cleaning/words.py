@@ -12,7 +12,7 @@ def in_sentences(table: CleanTable) -> list[str]:
     overview = table.overview
     dataset = overview.dataset
     feature = "feature" if dataset.image_shape is None else "pixel"
-    sentences = in_words(table.findings, dataset.names, dataset.sample_names, feature)
+    sentences = in_words(table.findings, dataset.names, table.row_names, feature)
     more = []
     n_words = int((words(overview) & ~overview.codes).sum())
     if n_words:

@@ -47,6 +47,8 @@ class Findings:
         know because nothing was found to be wrong, None where it does not estimate any.
     confidence : float or None
         How often the same parameters would be chosen if other entries were held out.
+    judged : bool
+        Whether there was enough to tell wrong entries from right ones; if not, nothing was changed.
     """
 
     shape: tuple[int, int]
@@ -63,6 +65,7 @@ class Findings:
     n_iter: int
     remaining_error: float | None = None
     confidence: float | None = None
+    judged: bool = True
 
     @property
     def n_samples_hit(self) -> int:
@@ -223,6 +226,8 @@ def in_words(
     n, m = findings.shape
     samples = sample_names or [str(i) for i in range(n)]
     sentences = [f"The data are {count(n, 'sample')} of {count(m, feature)}."]
+    if not findings.judged:
+        return [*sentences, "Nothing was changed, for there is too little to tell wrong from right."]
     if findings.n_large:
         sentences.append(
             f"{count(findings.n_large, 'entry', 'entries')} "
@@ -242,15 +247,17 @@ def in_words(
             "changed by less than half a standard deviation."
         )
     if findings.n_missing:
+        were = "was" if findings.n_missing == 1 else "were"
         sentences.append(
-            f"{count(findings.n_missing, 'missing entry', 'missing entries')} were filled in."
+            f"{count(findings.n_missing, 'missing entry', 'missing entries')} {were} filled in."
         )
     if findings.n_large:
         features = ", ".join(
             f"{names[i]} ({percent(findings.feature_share[i])})" for i in findings.worst_features()
         )
         worst = ", ".join(samples[i] for i in findings.worst_samples())
-        sentences.append(f"Worst hit: {feature} {features}; sample {worst}.")
+        what = "" if worst.startswith("row ") else "sample "
+        sentences.append(f"Worst hit: {feature} {features}; {what}{worst}.")
     return [*sentences, certainty(findings)]
 
 

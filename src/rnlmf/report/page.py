@@ -166,13 +166,14 @@ def _model_in_words(page: PageContent) -> str:
 def _figures(page: PageContent) -> list[dict[str, str]]:
     findings = page.findings
     n, m = findings.shape
-    left, alone = findings.remaining_error, len(page.untouched)
+    alone = len(page.untouched)
+    left = percent(findings.remaining_error or 0.0) if findings.knows_error else "unknown"
     figures = {
         "entries repaired": f"{findings.n_large:,} ({percent(findings.n_large / (n * m))})",
         "samples with repairs": f"{findings.n_samples_hit:,} ({percent(findings.n_samples_hit / n)})",
         "typical repair, in standard deviations": f"{findings.typical_size:.2g}",
         "missing entries filled": f"{findings.n_missing:,}" if findings.n_missing else "none",
-        "error left, estimated": "unknown" if left is None else percent(left),
+        "error left, estimated": left,
     }
     if alone:
         figures["columns left alone"] = str(alone)
