@@ -55,8 +55,8 @@ def has_neighbours(X: Array) -> bool:
     r"""Whether columns beside each other are much more alike than any two, as those of an image are.
 
     Columns of a table may share both ends of a scale as well: percentages, or whatever was brought to
-    the range from 0 to 1. With :math:`z = \operatorname{artanh} |r|` of the correlation :math:`r` of the
-    ranks of two columns, the mean of :math:`z` over neighbours is compared with that over all pairs.
+    the range from 0 to 1. With :math:`z = \operatorname{artanh} |r|` of the correlation :math:`r` of
+    the ranks of two columns, the mean of :math:`z` over neighbours is compared with that over all pairs.
 
     Parameters
     ----------
