@@ -56,7 +56,7 @@ def has_neighbours(X: Array) -> bool:
 
     Columns of a table may share both ends of a scale as well: percentages, or whatever was brought to
     the range from 0 to 1. With :math:`z = \operatorname{artanh} |r|` of the correlation :math:`r` of
-    the ranks of two columns, the mean of :math:`z` over neighbours is compared with that over all pairs.
+    the ranks of two columns, its mean over neighbours is compared with that over all pairs.
 
     Parameters
     ----------
