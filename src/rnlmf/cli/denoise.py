@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -197,7 +197,8 @@ def matched(dataset: Dataset, model: Any, model_file: Path) -> Dataset:
 
 def _cleaned(overview: Overview, repair: Callable[..., Repaired], writing: Writing) -> CleanTable:
     with fitting_errors(overview.dataset.path):
-        return clean_table(overview, repair, full_precision=writing.full_precision)
+        table = clean_table(overview, repair, full_precision=writing.full_precision)
+    return replace(table, findings=replace(table.findings, applied=writing.writes_data))
 
 
 def _write(table: CleanTable, writing: Writing, terminal: Terminal) -> None:
@@ -224,7 +225,8 @@ def _write_files(table: CleanTable, writing: Writing, files: Any) -> None:
     if writing.scores is not None:
         write_scores(table, files.path(writing.scores))
     if writing.report is not None:
-        title = f"What rnlmf did to {dataset.path.name}"
+        did = "did" if writing.writes_data else "would do"
+        title = f"What rnlmf {did} to {dataset.path.name}"
         write_page(files.path(writing.report), table, title)
 
 
