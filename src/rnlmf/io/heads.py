@@ -51,7 +51,7 @@ def head_of_table(rows: list[list[str]], style: Style) -> tuple[int, int | None]
     names are the fullest of these rows, and of those the first.
     """
     usual = (1, 0) if is_header(rows[0], style) else (0, None)
-    body = rows[min(MOST_HEAD, max(1, len(rows) // 2)) :]
+    body = rows[min(MOST_HEAD, len(rows) // 2) :]
     numeric = [
         column
         for column in range(len(rows[0]))
