@@ -1,6 +1,7 @@
 """Tables that are no text: what is kept, changed and listed, cell by cell."""
 
 import csv
+import datetime
 import json
 
 import numpy as np
@@ -174,3 +175,51 @@ def test_a_frame_without_rows_or_numbers():
         rnlmf.clean(pd.DataFrame(NUMBERS).head(0))
     with pytest.raises(FileError, match="'a' is text"):
         rnlmf.clean(pd.DataFrame({"a": ["x", "y"]}))
+
+
+def test_cells_of_a_sheet_that_are_no_text(denoised):
+    openpyxl = pytest.importorskip("openpyxl")
+    start = datetime.datetime(2024, 1, 1)
+    rows = [
+        [
+            start + datetime.timedelta(hours=i),
+            datetime.time(i % 24, 5),
+            i % 3 == 0,
+            100.0 + i % 40,
+            *values,
+        ]
+        for i, values in enumerate(zip(*NUMBERS.values(), strict=True))
+    ]
+    sheet([["when", "clock", "wet", "count", *NUMBERS], *rows]).save("in.xlsx")
+    said, changes = denoised("in.xlsx", "out.xlsx")
+    assert {(row, column) for row, column, _ in changes} == WRONG
+    assert "when dates" in said
+    assert "count whole numbers 100 to 139" in said
+    before, after = (openpyxl.load_workbook(file)["data"] for file in ("in.xlsx", "out.xlsx"))
+    for name in "ABCD":
+        assert [cell.value for cell in before[name]] == [cell.value for cell in after[name]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"), [([], "sheet 'data' is empty"), ([HEAD], "has a header and no rows")]
+)
+def test_a_sheet_without_rows(judge, tmp_path, rows, message):
+    sheet(rows).save(tmp_path / "in.xlsx")
+    result = CliRunner().invoke(app, ["info", str(tmp_path / "in.xlsx")])
+    assert result.exit_code == 3
+    assert message in result.stderr
+    assert "--key" in result.stderr
+
+
+def test_blank_lines_of_json_stay(denoised, tmp_path):
+    lines = [json.dumps({name: NUMBERS[name][i] for name in NUMBERS}) for i in range(ROWS)]
+    text = "\ufeff\n\n" + "\n\n".join(lines[:60]) + "\r\n" + "\n".join(lines[60:]) + "\n \n"
+    (tmp_path / "in.jsonl").write_bytes(text.encode())
+    _, changes = denoised("in.jsonl", "out.jsonl")
+    assert {(row, column) for row, column, _ in changes} == WRONG
+    before, after = (tmp_path / f"{name}.jsonl" for name in ("in", "out"))
+    pairs = list(zip(before.read_bytes().split(b"\n"), after.read_bytes().split(b"\n"), strict=True))
+    assert sum(a != b for a, b in pairs) == len(WRONG)
+    (tmp_path / "blank.jsonl").write_text("\n \n")
+    result = CliRunner().invoke(app, ["info", "blank.jsonl"])
+    assert "blank.jsonl: has no rows; pass another file." in result.stderr
