@@ -32,7 +32,7 @@ _THING = (
 )
 IDENTIFIER_NAME = re.compile(
     r"\b(ids?|nr|\w*nummer|key|codes?|uuid|guid|zip|zipcode|plz|post(code|al|leitzahl)|(tele)?phone|tel|"
-    rf"telefon|mobile|handy|fax|sku|ean|upc|isbn|iban|barcode|ssn|matricule|({_THING})(id|nr|no))\b|"
+    rf"telefon|mobile|handy|fax|sku|ean|upc|isbn|iban|barcode|ssn|matricule|({_THING}|sensor|node)(id|nr|no))\b|"
     rf"\w (number|num|no) ?$|^ ?(index|{_THING}) ?$"
 )
 TIME_NAME = re.compile(
