@@ -134,7 +134,9 @@ def _heads():
     sums = ",".join(f"{sum(map(float, cells)):.2f}" for cells in columns.values())
     titles = "Report of station 7\nfrom, to\n\n"
     two = f"temperature,,,pressure,,\n{plain}"
+    kinds = text({"kind": ["mean", "max", "min"] * (ROWS // 3), **measured(wrong={(ROWS - 1, "q3")})})
     return {
+        "no_total": Nasty(kinds.encode(), wrong={(ROWS - 1, "q3")}, kept={"kind"}),
         "units_below_the_names": Nasty(f"{header}\n{units}\n{rows}".encode(), head=2, notes="2 rows"),
         "units_and_dates": Nasty(
             text(dated).replace("\n", f"\n,{units}\n", 1).encode(), head=2, notes="2 rows", kept={"day"}

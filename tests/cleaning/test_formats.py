@@ -223,3 +223,14 @@ def test_blank_lines_of_json_stay(denoised, tmp_path):
     (tmp_path / "blank.jsonl").write_text("\n \n")
     result = CliRunner().invoke(app, ["info", "blank.jsonl"])
     assert "blank.jsonl: has no rows; pass another file." in result.stderr
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), "category"])
+def test_a_total_of_any_type_of_text(denoised, kind):
+    words = pa.array([*[f"n{i}" for i in range(ROWS)], "Total"])
+    words = words.dictionary_encode() if kind == "category" else words.cast(kind)
+    sums = {name: [*cells, sum(cells)] for name, cells in NUMBERS.items()}
+    pq.write_table(pa.table({"name": words, **sums}), "in.parquet")
+    said, changes = denoised("in.parquet", "out.parquet")
+    assert {(row, column) for row, column, _ in changes} == WRONG
+    assert f"row {ROWS + 1} sums up the others and is kept" in said

@@ -217,7 +217,10 @@ def total_rows(dataset: Dataset) -> list[int]:
     for position in range(table.arrow.num_columns):
         if position in features:
             continue
-        cells = table.arrow.column(position).slice(last.start).to_pylist()
-        is_total = (isinstance(c, str) and c.strip(" :").lower() in TOTALS for c in cells)
-        found |= {row for row, total in zip(last, is_total, strict=True) if total}
+        cells = table.arrow.column(position)
+        for row, cell in zip(last, cells.slice(last.start).to_pylist(), strict=True):
+            is_total = isinstance(cell, str) and cell.strip(" :").lower() in TOTALS
+            # Where it stands above, too, it is a kind of row like others.
+            if is_total and cell not in cells.slice(0, last.start).to_pylist():
+                found.add(row)
     return sorted(found)
