@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow coverage fuzz faults probes reliability browser bench bench-clustering unseen compare reproduce docs lint format install clean
+.PHONY: help demo test test-slow coverage fuzz faults mutants probes reliability browser bench bench-clustering unseen compare reproduce docs lint format install clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -27,6 +27,10 @@ fuzz: $(VENV)/.fuzz ## Fuzz every reader and model files, SECONDS (600) each; wr
 COUNT ?= 300
 faults: $(VENV)/.dev ## Kill, interrupt and starve commands while they write, COUNT (300) times
 	$(BIN)/python -m probes.faults --count $(COUNT)
+
+MUTANTS ?= 200
+mutants: $(VENV)/.mutants ## Change the code in MUTANTS (200) places drawn at random, and see whether tests notice (hours)
+	$(BIN)/python -m probes.mutants --count $(MUTANTS)
 
 probes: $(VENV)/.dev ## Damage files, edit models, measure memory of large files
 	$(BIN)/python -m probes.damage
@@ -97,6 +101,10 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/python
 
 $(VENV)/.fuzz: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	@touch $@
+
+$(VENV)/.mutants: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mutants]'
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python

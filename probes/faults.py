@@ -195,7 +195,7 @@ def probe(record: Record, count: int, seed: int, names: tuple[str, ...] | None =
     every = names or ("denoise file", "denoise all", "denoise folder", "apply", "cluster", "save")
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
-        for name in every:
+        for position, name in enumerate(every):
             folder = root / name.replace(" ", "-")
             (folder / "data").mkdir(parents=True)
             command = Command(name, folder, make(folder / "data"))
@@ -203,7 +203,8 @@ def probe(record: Record, count: int, seed: int, names: tuple[str, ...] | None =
                 fit = ["denoise", str(folder / "data" / "t.csv"), "--dry-run", "--model"]
                 Forked([*fit, "model.safetensors", *FAST], folder).ended()
             command.learn()
-            for trial in range(count // len(every)):
+            # Every command begins with another fault, so that a short run has some of all.
+            for trial in range(position, position + count // len(every)):
                 command.reset()
                 kind = ("step", "moment", "step", "full", "step", "moment", "step", "gone")[trial % 8]
                 if kind == "step":

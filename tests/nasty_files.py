@@ -17,7 +17,8 @@ class Nasty:
     """A file and what must happen to it.
 
     `wrong` are the cells that change, and no others; `kept` are columns in which nothing may change
-    even if a model would change everything.
+    even if a model would change everything. `head` rows stand above the data, of which `named` has
+    the names.
     """
 
     content: bytes
@@ -28,6 +29,8 @@ class Nasty:
     encoding: str = "utf-8"
     skipped_lines: int = 0
     header: bool = True
+    head: int = 1
+    named: int = 0
     notes: str = ""
 
 
@@ -100,12 +103,92 @@ def _extra_columns():
         "share": [f"{n}%" for n in rng.integers(1, 90, ROWS)],
         "version": rng.choice(["1.2.3", "1.3.0", "2.0.1"], ROWS),
         "remark": rng.choice(["fine", "so, so", 'say ""so""'], ROWS),
+        "kundennummer": rng.integers(1, 500, ROWS),
+        "serial_number": rng.integers(1, 500, ROWS),
+        "userid": rng.integers(1, 500, ROWS),
+        "account": rng.choice([10_268, 44_120, 98_640, 71_003, 20_221], ROWS),
+        "mobile": rng.integers(1_510_000_000, 1_799_999_999, ROWS),
+        "hash": [int.from_bytes(rng.bytes(12), "big") for _ in range(ROWS)],
+        "signed_hash": [int.from_bytes(rng.bytes(8), "big", signed=True) for _ in range(ROWS)],
+        "day_month": [f"{d:%d.%m}" for d in days],
+        "american": [f"{d:%-m/%-d/%Y}" for d in days],
+        "mixed_dates": [f"{d:%d.%m.%Y}" if i % 2 else d.isoformat() for i, d in enumerate(days)],
+        "clock": [f"{m:%H:%M}" for m in moments],
+        "signed_at_the_end": [f"{abs(v):.2f}{'-' if v < 0 else ''}" for v in rng.normal(0, 90, ROWS)],
+        "fraction": [f"{n} 1/2" for n in rng.integers(1, 90, ROWS)],
     }
 
 
 def _with_column(name, cells):
     cells = quoted(cells) if name == "remark" else cells
     return Nasty(text({name: list(cells), **measured()}).encode(), kept={name})
+
+
+def _heads():
+    """What stands above and below the rows."""
+    columns = measured()
+    plain = text(columns)
+    header, rows = plain.split("\n", 1)
+    units = "°C,°C,hPa,%,m/s,"
+    dated = {"day": [f"{1 + i % 28}.{1 + i % 12}.2024" for i in range(ROWS)], **columns}
+    sums = ",".join(f"{sum(map(float, cells)):.2f}" for cells in columns.values())
+    titles = "Report of station 7\nfrom, to\n\n"
+    two = f"temperature,,,pressure,,\n{plain}"
+    kinds = text({"kind": ["mean", "max", "min"] * (ROWS // 3), **measured(wrong={(ROWS - 1, "q3")})})
+    return {
+        "no_total": Nasty(kinds.encode(), wrong={(ROWS - 1, "q3")}, kept={"kind"}),
+        "units_below_the_names": Nasty(f"{header}\n{units}\n{rows}".encode(), head=2, notes="2 rows"),
+        "units_and_dates": Nasty(
+            text(dated).replace("\n", f"\n,{units}\n", 1).encode(), head=2, notes="2 rows", kept={"day"}
+        ),
+        "units_and_line_breaks": Nasty(
+            text({'"two\nlines"': ['"a\nb"'] * ROWS, **columns})
+            .replace("q5\n", f"q5\n,{units}\n", 1)
+            .encode(),
+            head=2,
+        ),
+        "names_in_two_rows": Nasty(two.encode(), head=2, named=1, notes="2 rows of header"),
+        "title": Nasty((titles + plain).encode(), skipped_lines=3, notes="a title before the table"),
+        "total_among_numbers": Nasty(
+            f"{plain}Total,1,2,3,4,5\n".encode(), notes="row 121 sums up the others"
+        ),
+        "total_after_names": Nasty(
+            (text({"l": [f"n{i}" for i in range(ROWS)], **columns}) + f"Summe:,{sums}\n").encode(),
+            notes="row 121 sums up the others",
+        ),
+    }
+
+
+def _marked():
+    """Numbers that say more than their value, and words that come again."""
+    columns = measured()
+    shapes = {
+        "minus_at_the_end": "{}-",
+        "in_brackets": "({})",
+        "detection_limit": "<{}",
+        "about": "~{}",
+        "footnote": "{}*",
+        "percent_now_and_then": "{}%",
+        "unit_now_and_then": "{} kg",
+        "from_to": "{}-99",
+        "currency_now_and_then": "$ {}",
+    }
+    marked = {}
+    for name, shape in shapes.items():
+        cells = [shape.format(c) if i % 15 == 4 else c for i, c in enumerate(columns["q1"])]
+        marked[name] = Nasty(text({**columns, "q1": cells}).encode(), notes="8 numbers have a mark")
+    words = ["T" if i % 15 == 4 else c for i, c in enumerate(columns["q1"])]
+    coded = {(row, "q1") for row in range(4, ROWS, 15)}
+    worded = text({**columns, "q1": words}).encode()
+    other = [c.replace(".", ",") if i % 15 == 4 else c for i, c in enumerate(columns["q1"])]
+    return marked | {
+        "word_that_comes_again": Nasty(worded, notes="T (8 times) may stand for missing values"),
+        "word_that_is_told": Nasty(worded, wrong=WRONG | coded, options=("--missing", "T")),
+        "word_that_is_guessed": Nasty(worded, wrong=WRONG | coded, options=("--guess",)),
+        "other_decimal_mark": Nasty(
+            text({**columns, "q1": quoted(other)}).encode(), notes="8 numbers have a mark"
+        ),
+    }
 
 
 def _styles():
@@ -188,6 +271,10 @@ def _cells():
     stars[20] = "55"
     humid = {name: list(cells) for name, cells in columns.items()}
     humid["q1"][50] = "-0.10"
+    two_codes = {name: list(cells) for name, cells in codes.items()}
+    two_codes["q3"][11:110:20] = ["-999"] * 5
+    other = {(row, "q3") for row in range(11, 110, 20)}
+    powers = {n: [f"{float(c) * 1e-7:.3E}" for c in cells] for n, cells in columns.items()}
     return {
         "nothing_wrong": Nasty(text(measured(wrong=set())).encode(), wrong=set()),
         "codes_not_asked": Nasty(text(codes).encode(), notes="--missing -200"),
@@ -213,6 +300,20 @@ def _cells():
         "limits": Nasty(
             text(humid).encode(), wrong=WRONG | {(50, "q1")}, options=("--limits", "q1=0:100")
         ),
+        "one_code_of_two": Nasty(
+            text(two_codes).encode(),
+            wrong=WRONG | coded,
+            options=("--missing", "-200"),
+            notes="--missing -999",
+        ),
+        "codes_outside_of_limits": Nasty(
+            text(two_codes).encode(), wrong=WRONG | coded | other, options=("--limits", "q3=-90:900")
+        ),
+        "powers_of_ten": Nasty(text(powers).encode()),
+        "one_name_for_text_and_numbers": Nasty(
+            text({"a": ["w"] * ROWS, **columns}).replace("q0", "a", 1).encode(),
+            wrong=WRONG - {(10, "q0")} | {(10, "a")},
+        ),
         "one_name_twice": Nasty(
             text(columns).replace("q5", "q1", 1).encode(),
         ),
@@ -224,7 +325,7 @@ def nasty_files():
     extra = {name: _with_column(name, cells) for name, cells in _extra_columns().items()}
     together = {name: list(cells) for name, cells in _extra_columns().items() if name != "remark"}
     everything = Nasty(text({**together, **measured()}).encode(), kept=set(together))
-    return extra | _styles() | _cells() | {"everything": everything}
+    return extra | _heads() | _marked() | _styles() | _cells() | {"everything": everything}
 
 
 if __name__ == "__main__":

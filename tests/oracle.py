@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper once more: slow, sample by sample, and nothing of the library in it.
+"""Algorithms 1 to 3 of the paper once more: slow, sample by sample, nothing of the library in it.
 
 One matrix product is one loop here. The guards are those that the library documents: a dictionary step
 that raises the loss loses its momentum and is then halved, and a sample's step is halved until its own
@@ -15,8 +15,9 @@ def kernel(kind, x, y):
     if kind == "rbf":
         value = math.exp(-0.5 * sum((a - b) ** 2 for a, b in zip(x, y, strict=True)))
         return value, value
-    inner = sum(a * b for a, b in zip(x, y, strict=True)) + 1.0
-    return inner**2, 2.0 * inner
+    degree, offset = {"polynomial": (2, 1.0), "cubic": (3, 0.5), "linear": (1, 0.0)}[kind]
+    inner = sum(a * b for a, b in zip(x, y, strict=True)) + offset
+    return inner**degree, degree * inner ** (degree - 1)
 
 
 def gram(kind, A, B, part=0):
@@ -157,3 +158,42 @@ def algorithm_1(p, X, D, iterations, momentum, warmup):
             noise = p["noise_weight"] * sum(noise_value(p["noise"], e) for e in X - Y)
             path.append(loss(p, Y, C, D) + p["code_weight"] * code_value(p["code"], C) + noise)
     return D, Y, path
+
+
+def algorithm_2(p, X, D, iterations):
+    """Codes of new samples, and the samples without noise, with the dictionary held fixed."""
+    Y, C = X.copy(), code_step(p, X, None, D, ridge=True)
+    for _ in range(iterations):
+        C = code_step(p, Y, C, D, ridge=False)
+        Y = np.array([noise_step(p, x, y, c, D) for x, y, c in zip(X, Y, C, strict=True)])
+    return C, Y
+
+
+def algorithm_3_affinity(C, weight, n_neighbors):
+    """Lines 2 to 5, with the inverse of an (n, n) matrix; one row of `C` is a sample."""
+    n = len(C)
+    inner = np.array([[float(a @ b) for b in C] for a in C])
+    A = np.abs(np.linalg.solve(inner + weight * np.eye(n), inner))
+    for j in range(n):
+        A[j, j] = 0.0
+        smallest = sorted(range(n), key=lambda i: -A[i, j])[n_neighbors:]
+        A[smallest, j] = 0.0
+        A[:, j] = A[:, j] / max(A[:, j])
+    return (A + A.T) / 2
+
+
+def algorithm_3_labels(A, count):
+    """Line 6: samples that are one in the space of the first eigenvectors, group by group."""
+    degree = A.sum(axis=1)
+    values, vectors = np.linalg.eigh(np.eye(len(A)) - A / np.sqrt(np.outer(degree, degree)))
+    rows = vectors[:, :count]
+    rows = rows / np.linalg.norm(rows, axis=1)[:, None]
+    labels = [-1] * len(A)
+    for i in range(len(A)):
+        if labels[i] == -1:
+            new = max(labels) + 1
+            labels = [
+                new if label == -1 and rows[i] @ row > 0.5 else label
+                for label, row in zip(labels, rows, strict=True)
+            ]
+    return np.array(labels), values

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from probes import damage, page
+from probes import damage, mutants, page
 from probes.record import FINE, WRONG, Record
 from rnlmf import io
 
@@ -50,3 +50,45 @@ def test_the_page_counts_what_was_found():
     text = page.section({**found, "rows": rows, "facts": {"memory": 2}, "wrong": ["b: x"]})
     assert "| all | 11 | 3 | 6 | 2 |" in text
     assert "- memory: 2" in text
+
+
+def test_a_mutant_changes_what_runs():
+    code = 'def f(x: int | None) -> "A":\n    """Text."""\n    return x + 1\n'
+    assert mutants.plain(code) == mutants.plain(code.replace("|", "&").replace("Text", "Other"))
+    assert mutants.plain(code) != mutants.plain(code.replace("+", "-"))
+    assert mutants.plain("def") is None
+
+
+def test_tests_of_a_module_are_found_the_nearest_first():
+    first, second, *_ = mutants.tests_of("io/heads.py")
+    assert first == ["tests/io"]
+    assert second == ["tests/cleaning", "tests/cli"]
+    assert mutants.tests_of("engine/solver.py")[0] == ["tests/engine/test_solver.py"]
+    assert mutants.tests_of("kernels.py")[0] == ["tests/test_kernels.py"]
+
+
+def test_a_mutant_is_killed_by_a_test_that_fails(tmp_path, monkeypatch):
+    (tmp_path / "src" / "rnlmf").mkdir(parents=True)
+    (tmp_path / "src" / "rnlmf" / "__init__.py").touch()
+    module = tmp_path / "src" / "rnlmf" / "one.py"
+    module.write_text("ONE = 1\nTWO = 2\n")
+    (tmp_path / "test_one.py").write_text(
+        "from rnlmf import one\n\n\ndef test_one():\n    assert one.ONE == 1\n"
+    )
+    monkeypatch.setattr(mutants, "tests_of", lambda file: [["test_one.py"]])
+    mutant = mutants.Mutant("one.py", "core/NumberReplacer", 0, 1)
+    assert mutants.killed(mutant, "ONE = 2\nTWO = 2\n", tmp_path)
+    assert not mutants.killed(mutant, "ONE = 1\nTWO = 3\n", tmp_path)
+    assert module.read_text() == "ONE = 1\nTWO = 2\n"
+    (tmp_path / "test_one.py").write_text("def test_one():\n    assert False\n")
+    monkeypatch.setattr(mutants, "tests_of", lambda file: [["test_one.py", "-v"]])
+    with pytest.raises(RuntimeError, match="fail without a mutant"):
+        mutants.killed(mutant, "ONE = 1\nTWO = 3\n", tmp_path)
+
+
+def test_mutants_are_drawn_from_all_lines(monkeypatch):
+    pytest.importorskip("cosmic_ray")
+    monkeypatch.setattr(mutants, "MODULES", ("metrics.py",))
+    drawn = list(mutants.drawn(5, seed=0))
+    assert len({mutant.line for mutant, _ in drawn}) == 5
+    assert [mutant for mutant, _ in mutants.drawn(5, seed=0)] == [mutant for mutant, _ in drawn]

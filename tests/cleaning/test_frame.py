@@ -87,7 +87,7 @@ def test_choices_reach_the_columns(judge):
     assert cleaned.frame["stars"].dropna().isin([1, 2, 3, 4, 5]).all()
     kinds = {column["column"]: column["left_alone"] for column in cleaned.report.columns}
     assert kinds["q0"] == "as asked"
-    assert kinds["customer"] == "all different, of 5 digits"
+    assert kinds["customer"] == "numbers things, by its name"
     assert kinds["yes"] == "yes or no"
     assert kinds["when"] == "dates"
     with pytest.raises(FileError, match="the data frame: has no column 'absent' for --skip"):

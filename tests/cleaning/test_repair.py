@@ -104,3 +104,24 @@ def test_curves_have_one_unit_and_columns_of_tables_their_own(rng):
     assert usual_scale(curves) is None
     assert usual_scale(curves * 10.0 ** rng.uniform(-3, 3, 40)) is True
     assert usual_scale(rng.normal(size=(50, 40))) is True
+
+
+def test_bad_rows_of_the_fit_are_not_those_of_new_data(judge, frame):
+    from rnlmf.cleaning.repair import repaired_by
+
+    model = judge().fit(frame)
+    model.bad_rows_ = np.array([5])
+    model.stuck_ = np.ones(frame.shape, dtype=bool)
+    new = repaired_by(model, frame.to_numpy())
+    assert len(new.bad_rows) == 0
+    assert new.stuck is None
+    assert set(new.kinds[5]) == {"repaired"}
+
+
+def test_bad_rows_and_stuck_stretches_are_told(judge, frame):
+    judge.bad_rows_ = np.array([5])
+    judge.stuck_ = np.zeros(frame.shape, dtype=bool)
+    judge.stuck_[7:12, 2] = judge.stuck_[20:22, 2] = True
+    said = str(rnlmf.clean(frame).report)
+    assert "Bad as a whole: row 5." in said
+    assert "Stuck: q2 from row 7 to row 11; q2 from row 20 to row 21." in said

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +74,19 @@ def test_standard_input_and_output(run, spiked):
     assert result.exit_code == 0, result.output
     assert result.stdout_bytes == Path("out.csv").read_bytes()
     assert "5 entries" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_standard_output_that_is_full_is_named(spiked, tmp_path):
+    command = [sys.executable, "-m", "rnlmf", "denoise", "in.csv", "-o", "-", *FEW]
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert run.returncode == 3
+    last = run.stderr.strip().splitlines()[-1]
+    assert (
+        last
+        == "error: standard output: cannot be written: No space left on device; pass a file with -o."
+    )
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".xlsx", ".feather", ".parquet", ".tsv"])

@@ -6,12 +6,17 @@ import numpy as np
 import pytest
 
 from helpers import make_problem, make_samples
-from oracle import algorithm_1
-from rnlmf.engine import Options, paper_order
-from rnlmf.kernels import RBF, Polynomial
+from oracle import algorithm_1, algorithm_2
+from rnlmf.engine import Options, encoding, paper_order
+from rnlmf.kernels import RBF, Linear, Polynomial
 from rnlmf.penalties import L1, L2, L21, FeatureL2, FeatureNuclear, Nuclear
 
-KERNELS = {"rbf": RBF(), "polynomial": Polynomial(2, 1.0)}
+KERNELS = {
+    "rbf": RBF(),
+    "polynomial": Polynomial(2, 1.0),
+    "cubic": Polynomial(3, 0.5),
+    "linear": Linear(),
+}
 CODES = {"l2": L2(), "l1": L1(), "nuclear": Nuclear()}
 NOISES = {"l1": L1(), "l21": L21(), "l2": L2()}
 DICTIONARIES = {None: None, "l2": FeatureL2(), "nuclear": FeatureNuclear()}
@@ -28,7 +33,8 @@ def test_algorithm_1_is_what_it_says(kernel, code, noise, dictionary, momentum):
     X = 0.5 * np.column_stack([np.cos(t), np.sin(t), np.cos(2 * t)])
     X[2, 1] += 1.0
     X[5] += 0.7
-    start = 0.5 * rng.standard_normal((4, 3))
+    # More atoms than numbers are one too many for the linear kernel: its matrix is singular.
+    start = 0.5 * rng.standard_normal((3 if kernel == "linear" else 4, 3))
     plain = {
         **{"kernel": kernel, "code": code, "noise": noise, "dictionary": dictionary},
         **{"code_weight": 0.02, "noise_weight": 0.05, "dictionary_weight": 0.03 if dictionary else 0.0},
@@ -54,3 +60,41 @@ def test_algorithm_1_is_what_it_says(kernel, code, noise, dictionary, momentum):
     np.testing.assert_allclose(state.dictionary, D, rtol=0, atol=1e-8)
     np.testing.assert_allclose(state.samples.Y, Y, rtol=0, atol=1e-8)
     np.testing.assert_allclose(states[-len(path) :], path, rtol=1e-8)
+
+
+def new_samples():
+    rng = np.random.default_rng(1)
+    t = rng.uniform(0, 6, 7)
+    X = 0.5 * np.column_stack([np.cos(t), np.sin(t), np.cos(2 * t)])
+    X[2, 1] += 1.0
+    return X, 0.5 * rng.standard_normal((4, 3))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "code", "noise"), list(itertools.product(KERNELS, ("l2", "l1"), NOISES))
+)
+def test_algorithm_2_is_what_it_says(kernel, code, noise):
+    X, D = new_samples()
+    plain = {"kernel": kernel, "code": code, "noise": noise, "code_weight": 0.02, "noise_weight": 0.05}
+    C, Y = algorithm_2(plain, X, D, iterations=12)
+    problem = make_problem(
+        kernel=KERNELS[kernel],
+        code_penalty=CODES[code],
+        code_weight=0.02,
+        noise_penalty=NOISES[noise],
+        noise_weight=0.05,
+    )
+    found = encoding.encode(make_samples(X), D, problem, max_iter=12, tol=-1.0, closed=False)
+    np.testing.assert_allclose(found.codes, C, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(X - found.noise, Y, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_accelerated_closed_steps_end_where_algorithm_2_ends(noise):
+    X, D = new_samples()
+    plain = {"kernel": "rbf", "code": "l2", "noise": noise, "code_weight": 0.02, "noise_weight": 0.05}
+    C, Y = algorithm_2(plain, X, D, iterations=2000)
+    problem = make_problem(code_weight=0.02, noise_penalty=NOISES[noise], noise_weight=0.05)
+    found = encoding.encode(make_samples(X), D, problem, max_iter=4000, tol=1e-14)
+    np.testing.assert_allclose(found.codes, C, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(X - found.noise, Y, rtol=0, atol=1e-8)

@@ -44,3 +44,21 @@ def test_a_chain_that_bites_its_tail_is_refused(stack):
         count_pages(stack)
     with pytest.raises(FileError, match="cut off"):
         io.read(stack)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PNG and more", "no byte order"),
+        (b"II\x07\x00\x08\x00\x00\x00", "version 7"),
+        (b"MM\x00\x2a\x00\x00", "cut off"),
+        (b"II\x2a\x00\x08\x00\x00\x00\xff\xff", "page 1 has 65535 entries"),
+        (b"II\x2a\x00\xff\x00\x00\x00", "page 1 is not there"),
+    ],
+)
+def test_what_is_no_chain_of_pages_says_why(tmp_path, content, message):
+    (tmp_path / "in.tiff").write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        count_pages(tmp_path / "in.tiff")
+    with pytest.raises(FileError, match="cut off"):
+        io.read(tmp_path / "in.tiff")

@@ -15,9 +15,9 @@ OPTIONS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 CHANGES = [
-    (4, "q0", "900", "1.5", 0.99, "repaired"),
-    (17, "q1", "", "2,5", float("nan"), "filled"),
-    (9, "q2", "</script>", "3.5", 1.0, "repaired"),
+    (4, "q0", "900", "1.5", 0.99, "repaired", (9.0, 0.5, False)),
+    (17, "q1", "", "2,5", float("nan"), "filled", (float("nan"), 0.2, False)),
+    (9, "q2", "</script>", "3.5", 1.0, "repaired", (0.51, 0.5, True)),
 ]
 HOSTILE = "</script><script>document.title='owned'</script>"
 

@@ -116,6 +116,21 @@ def test_changes_can_be_sorted_found_and_downloaded(look):
         assert '18,q1,,"2,5",,filled' in lines
 
 
+def test_a_change_is_seen_at_a_glance(look):
+    with look("table") as page:
+        page.click("#tab-changes")
+        page.click("#changes th:nth-child(1) .sort")
+        places = page.locator("#changes .glance").evaluate_all(
+            "all => all.map(g => [g.querySelector('path').getAttribute('d').length > 0,"
+            " g.querySelector('path').getBBox().x, g.querySelector('circle').cx.baseVal.value])"
+        )
+        assert [cross for cross, _, _ in places] == [True, True, False]
+        # What was far off stands at the end, not outside of the page.
+        assert places[0][2] < places[0][1] < 96
+        small = page.locator("#changes tr[data-small]").all_inner_texts()
+        assert [text.split("\t")[0] for text in small] == ["10"]
+
+
 def test_charts_cannot_be_uploaded(look):
     with look("table") as page:
         page.wait_for_selector("#series .modebar-btn")
@@ -234,6 +249,6 @@ def test_without_script_the_words_and_images_are_there(browser, reports):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((reports / "images.html").as_uri())
-    assert "did not fit the structure" in page.inner_text(".words")
+    assert "were repaired." in page.inner_text(".words")
     assert page.locator("#samples img.after:visible").count() > 10
     context.close()

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ from rnlmf import RNLMF
 from rnlmf.io.dataset import are_curves
 from rnlmf.report import findings_of, in_words, write_report
 from rnlmf.report.content import PageContent
-from rnlmf.report.findings import percent
+from rnlmf.report.findings import in_short, percent
 from rnlmf.report.packing import packed
 from rnlmf.report.pictures import grey, signed
 from rnlmf.report.sections import cluster_marker
@@ -217,3 +218,26 @@ def test_a_name_that_is_not_utf8_does_not_stop_the_page(tmp_path, curved):
     model = RNLMF(5, kernel_scale=1.0, noise_weight="scale", random_state=0).fit(curved[1])
     write_report(tmp_path / "page.html", model, curved[1], title="caf\udce9.csv")
     assert "caf?.csv" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_three_short_lines_tell_what_was_done():
+    clean = np.random.default_rng(0).normal(size=(50, 2))
+    noisy = clean.copy()
+    noisy[3, 0] += 9
+    noisy[5, 1] = np.nan
+    found = findings_of(MODEL, noisy, clean)
+    lines = in_short(found, 2)
+    assert lines[:2] == [
+        "1 entry (1%) of 50 samples of 2 features was repaired.",
+        "1 missing entry was filled in; 2 columns are left alone.",
+    ]
+    assert len(lines) <= 3
+    told = in_short(replace(found, applied=False), 0)
+    assert "would be repaired" in told[0]
+    assert "would be filled in" in told[1]
+    assert "would be repaired" in " ".join(in_words(replace(found, applied=False), ["a", "b"], None))
+    unknown = in_short(replace(found, judged=False), 0)
+    assert unknown == [
+        "50 samples of 2 features: too few to tell wrong from right.",
+        "Nothing was changed.",
+    ]

@@ -13,7 +13,7 @@ import numpy as np
 
 from rnlmf.cleaning.overview import Overview
 from rnlmf.cleaning.repair import CODE, REPAIRED, Repaired
-from rnlmf.io.dataset import differing
+from rnlmf.io.dataset import Dataset, differing
 from rnlmf.io.table_file import Style, TableFile
 from rnlmf.io.text_columns import as_text
 from rnlmf.typing import Array
@@ -93,7 +93,7 @@ def changes_of(
     return Changes(
         rows=rows,
         features=features,
-        names=distinct_names(dataset.names),
+        names=distinct_names(dataset),
         before=[cells[i].before(row) for row, i in pairs],
         after=[cells[i].text(clean[row, i]) for row, i in pairs],
         probability=cell_probability(overview, repaired)[rows, features],
@@ -119,17 +119,21 @@ def cell_probability(overview: Overview, repaired: Repaired) -> Array:
 
 
 def words(overview: Overview) -> Array:
-    """Cells in which something stands that is no number."""
+    """Cells in which something stands that is no number, and does not stay."""
     marks = np.zeros(overview.dataset.values.shape, dtype=bool)
     for feature, traits in enumerate(overview.traits or []):
         marks[list(traits.words), feature] = True
-    return marks
+    return marks & ~overview.held
 
 
-def distinct_names(names: list[str]) -> list[str]:
-    """Names of columns, with their place where two have the same."""
+def distinct_names(dataset: Dataset) -> list[str]:
+    """Names of the features, with their place in the file where it has two columns of one name."""
+    table = dataset.source
+    of_table = isinstance(table, TableFile)
+    names = table.arrow.column_names if of_table else dataset.names
+    places = table.columns if of_table else range(len(names))
     times = Counter(names)
-    return [f"{n} (column {i})" if times[n] > 1 else n for i, n in enumerate(names, 1)]
+    return [f"{names[i]} (column {i + 1})" if times[names[i]] > 1 else names[i] for i in places]
 
 
 class Cells:
@@ -141,12 +145,15 @@ class Cells:
         self._full = full_precision
         if self._table is not None:
             self._traits = self._table.traits[feature]
-            self._texts = self._table.arrow.column(self._table.columns[feature])
+            self._place = self._table.columns[feature]
+            self._texts = self._table.arrow.column(self._place)
 
     def before(self, row: int) -> str:
         """What stood there, without quotes and blanks."""
         if self._table is not None and self._table.style is not None:
-            return str(self._texts[row].as_py()).strip()
+            text, rows = str(self._texts[row].as_py()).strip(), self._table.rows
+            # Such as null, which has no text.
+            return text or ("" if rows is None else rows.standing(row, self._place).strip(' "'))
         if self._table is not None and row in self._traits.words:
             return self._traits.words[row]
         return "" if np.isnan(self._values[row]) else self.text(self._values[row])

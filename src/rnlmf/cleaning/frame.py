@@ -88,7 +88,8 @@ def clean(
     """Remove gross errors from a data frame, and fill what is missing.
 
     It goes the way of ``rnlmf denoise``. Text, dates, categories, identifiers and codes are left alone,
-    whole numbers stay whole and ratings on their scale.
+    whole numbers stay whole and ratings on their scale. Fewer than 30 rows cannot be judged and come
+    back as they are, unless ``opinions="dictionary"`` or a ``noise_weight`` says who decides.
 
     Parameters
     ----------

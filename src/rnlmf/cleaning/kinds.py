@@ -25,9 +25,15 @@ FEWEST_TO_JUDGE = 5
 FEWEST_STUCK = 10
 FEWEST_CODES = 3
 # Words in the names of columns that number things, and of those that tell when.
+# One thing has a number; several are counted.
+_THING = (
+    "account|article|artikel|auftrag|client|customer|device|employee|item|konto|kunde|member|order|patient|"
+    "person|product|record|sample|session|station|supplier|user|vendor"
+)
 IDENTIFIER_NAME = re.compile(
-    r"\b(ids?|nr|nummer|key|codes?|uuid|guid|zip|zipcode|plz|post(code|al|leitzahl)|(tele)?phone|tel|"
-    r"fax|sku|ean|upc|isbn|iban|barcode|ssn)\b|^index$"
+    r"\b(ids?|nr|\w*nummer|key|codes?|uuid|guid|zip|zipcode|plz|post(code|al|leitzahl)|(tele)?phone|tel|"
+    rf"telefon|mobile|handy|fax|sku|ean|upc|isbn|iban|barcode|ssn|matricule|({_THING}|sensor|node)(id|nr|no))\b|"
+    rf"\w (number|num|no) ?$|^ ?(index|{_THING}) ?$"
 )
 TIME_NAME = re.compile(
     r"\b(t|ms|(date)?time|timestamp|date|day|month|year|hour|minute|sec(onds?)?|epoch|zeit|datum|tag|jahr|"
@@ -36,6 +42,8 @@ TIME_NAME = re.compile(
 # Seconds since 1970 of the years 1980 to 2100, and finer units.
 EPOCHS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 FIRST_EPOCH, LAST_EPOCH = 3.155e8, 4.102e9
+# What is counted or measured has fewer digits (a choice).
+LONGEST_COUNT = 1e15
 FIRST_YEAR, LAST_YEAR = 1800, 2100
 
 
@@ -110,7 +118,7 @@ def _epoch(column: Numbers) -> str | None:
         seconds = column.present / scale
         inside = column.mostly((seconds >= FIRST_EPOCH) & (seconds <= LAST_EPOCH))
         told = column.traits.whole or column.rising or column.is_named(TIME_NAME)
-        if inside and told:
+        if inside and told and not column.is_named(IDENTIFIER_NAME):
             return f"{unit} since 1970"
     return None
 
@@ -163,6 +171,8 @@ def _identifier(column: Numbers) -> str | None:
     if column.rising:
         return "whole numbers that rise or fall in every row"
     digits = column.digits() or 0
+    if column.mostly(np.abs(column.present) >= LONGEST_COUNT):
+        return "whole numbers too long for a count"
     distinct = len(column.levels[0]) / len(column.present)
     if digits >= 5 and distinct > 0.99 and len(column.present) > 2 * FEWEST_TO_JUDGE:
         return f"all different, of {digits} digits"

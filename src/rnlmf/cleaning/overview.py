@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import re
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
+from rnlmf.cleaning.cells import Words, empty_rows, marks_of, told_codes, total_rows
 from rnlmf.cleaning.kinds import (
     TIMES,
     Numbers,
@@ -17,14 +19,16 @@ from rnlmf.cleaning.kinds import (
     kind_of,
     scale_of,
     stuck_run,
-    suspected_codes,
 )
 from rnlmf.io.dataset import MOTION, TABLE, Dataset, FileError
 from rnlmf.io.table_file import TableFile, Traits, sample_names
-from rnlmf.report.findings import count
 from rnlmf.typing import Array
 
 DATES = "dates"
+# Days, with a time or without, or times alone, in other orders than that of ISO 8601.
+_DAY = r"\d{1,4}[./-](?:\d{1,2}|[A-Za-z]{3,9})[./-]\d{1,4}"
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?"
+DATE = re.compile(rf"{_DAY}(?:[ T]+{_TIME})?(?:Z|[+-]\d{{2}}:?\d{{2}})?|{_TIME}")
 # A share of cells far outside that is worth a remark.
 HEAVY = 0.01
 
@@ -106,8 +110,8 @@ class Overview:
         All columns, in the order of the table; empty if it is none.
     working : array
         The values to learn from: without codes and what is outside of limits.
-    codes, outside, suspected : array of bool
-        Cells that are codes for missing values, impossible, or look like codes and stay.
+    codes, outside, held : array of bool
+        Cells that are codes for missing values, impossible, or stay as they are without a say.
     scales : list
         Levels of every feature that has few, or None.
     questions : tuple of str
@@ -125,7 +129,7 @@ class Overview:
     working: Array
     codes: Array
     outside: Array
-    suspected: Array
+    held: Array
     scales: list[Array | None]
     questions: tuple[str, ...]
     timed: bool
@@ -197,12 +201,7 @@ def _seen(numbers: Numbers, kind: str, reason: str | None) -> Column:
     present = numbers.present
     if len(present) == 0:
         return Column(numbers.name, kind, reason, missing=1.0)
-    remarks = []
-    words = list(dict.fromkeys(numbers.traits.words.values()))
-    if words:
-        shown = ", ".join(repr(word) for word in words[:3])
-        cells = count(len(numbers.traits.words), "cell is no number", "cells are no numbers")
-        remarks.append(f"{cells}: {shown}")
+    remarks = Words.of(numbers.traits.words).remarks()
     if reason is None:
         heavy, stuck = heavy_tails(numbers), stuck_run(numbers)
         if heavy > HEAVY:
@@ -244,41 +243,38 @@ def _dates(dataset: Dataset) -> dict[str, bool]:
             if moments and all(isinstance(moment, datetime.date) for moment in moments):
                 found[name] = all(a < b for a, b in itertools.pairwise(moments))
         except (ValueError, TypeError):
-            continue
+            if all(isinstance(c, str) and DATE.fullmatch(c.strip()) for c in cells):
+                # Which of the numbers is the month is not known, nor whether they rise.
+                found[name] = False
     return found
 
 
 def _marked(dataset: Dataset, choice: ColumnChoice, columns: list[Column], *, timed: bool) -> Overview:
-    """With the cells marked that are codes, suspected to be, or impossible."""
+    """With the cells marked that are codes, impossible, or held."""
     values = dataset.values
     traits = getattr(dataset.source, "traits", None) or []
-    codes, outside, suspected = (np.zeros(values.shape, dtype=bool) for _ in range(3))
-    questions, scales = [], []
+    codes, outside, held = (np.zeros(values.shape, dtype=bool) for _ in range(3))
+    questions: list[str] = []
+    scales = []
+    totals = total_rows(dataset)
+    sums = tuple(f"row {row + 1} sums up the others and is kept" for row in totals)
+    dataset = replace(dataset, notes=dataset.notes + sums)
     for i, name in enumerate(dataset.names):
         if dataset.kind != TABLE:
             break
         column = Numbers(name, values[:, i], traits[i] if traits else Traits(False))
-        told = _codes(dataset, column, choice)
-        codes[:, i] = told
-        if choice.guess or not told.any():
-            found = suspected_codes(replace(column, values=np.where(told, np.nan, values[:, i])))
-            looks = np.isin(values[:, i], found)
-            if choice.guess:
-                codes[:, i] |= looks
-            elif looks.any():
-                suspected[:, i] = looks
-                shown = " and ".join(f"{value:g}" for value in found)
-                questions.append(
-                    f"column {name!r}: {shown} ({int(looks.sum())} times) may stand for missing "
-                    f"values; kept as it is. Pass --missing {found[0]:g} if it does, or --guess."
-                )
-        good = np.where(codes[:, i] | suspected[:, i], np.nan, values[:, i])
+        told = told_codes(dataset, column, choice.missing)
+        marks = marks_of(column, told, guess=choice.guess, limits=choice.limits.get(name))
+        codes[:, i], outside[:, i], held[:, i] = marks.codes, marks.outside, marks.held
+        questions += marks.questions
+        good = np.where(codes[:, i] | held[:, i], np.nan, values[:, i])
         scales.append(scale_of(replace(column, values=good)))
-        if name in choice.limits:
-            low, high = choice.limits[name]
-            outside[:, i] = ((values[:, i] < low) | (values[:, i] > high)) & ~codes[:, i]
+    for marked in (codes, outside):
+        marked[totals] = False
+    held[totals] = True
+    held[empty_rows(dataset)] = True
     working = values
-    hidden = codes | outside | suspected
+    hidden = codes | outside | held
     if hidden.any():
         working = np.where(hidden, np.nan, values).astype(values.dtype)
         empty = [dataset.names[i] for i in np.flatnonzero(np.isnan(working).all(axis=0))]
@@ -292,7 +288,7 @@ def _marked(dataset: Dataset, choice: ColumnChoice, columns: list[Column], *, ti
         working=working,
         codes=codes,
         outside=outside,
-        suspected=suspected,
+        held=held,
         scales=scales,
         questions=tuple(questions),
         timed=timed,
@@ -300,19 +296,3 @@ def _marked(dataset: Dataset, choice: ColumnChoice, columns: list[Column], *, ti
         sequence={"yes": True, "no": False}.get(choice.sequence, "auto"),
         limits=choice.limits,
     )
-
-
-def _codes(dataset: Dataset, column: Numbers, choice: ColumnChoice) -> Array:
-    """Cells that hold what the user says stands for a missing value."""
-    told = np.zeros(len(column.values), dtype=bool)
-    for given in choice.missing:
-        name, equals, code = given.rpartition("=")
-        if equals and name != column.name:
-            if name not in (*dataset.names, *dataset.untouched):
-                raise FileError(dataset.path, f"has no column {name!r} for --missing {given}; drop it.")
-            continue
-        try:
-            told |= column.values == float(code)
-        except ValueError:
-            told[[row for row, word in column.traits.words.items() if word == code]] = True
-    return told

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rnlmf.cleaning.overview import Column
 from rnlmf.cleaning.table import CleanTable
-from rnlmf.cleaning.words import doubt, to_decide
+from rnlmf.cleaning.words import bad_rows, doubt, stuck, to_decide
 from rnlmf.io.dataset import TABLE
+from rnlmf.report.findings import LARGE
 
 
 def write_page(path: str | Path, table: CleanTable, title: str | None = None, **more: Any) -> None:
@@ -16,7 +20,11 @@ def write_page(path: str | Path, table: CleanTable, title: str | None = None, **
     from rnlmf.report.page import write_report
 
     dataset, columns = table.overview.dataset, table.columns
-    more = {"remarks": doubt(table) + to_decide(table), **more}
+    more = {
+        "remarks": doubt(table),
+        "notices": bad_rows(table) + stuck(table) + to_decide(table),
+        **more,
+    }
     write_report(
         path,
         table.model,
@@ -25,13 +33,42 @@ def write_page(path: str | Path, table: CleanTable, title: str | None = None, **
         findings=table.findings,
         image_shape=dataset.image_shape,
         feature_names=dataset.names,
-        sample_names=dataset.sample_names,
+        sample_names=table.row_names,
         untouched=table.untouched,
-        changes=list(table.changes) if dataset.kind == TABLE else None,
-        columns=overview_table(columns) if columns else None,
+        changes=_changes(table) if dataset.kind == TABLE else None,
+        columns=_with_counts(table, *overview_table(columns)) if columns else None,
         title=title,
         **more,
     )
+
+
+def _changes(table: CleanTable) -> list[tuple[Any, ...]]:
+    """Every change, with the places of before and after between the ends of its column."""
+    changes, clean = table.changes, table.without_gaps
+    low, high = clean.min(axis=0), clean.max(axis=0)
+    cells = changes.rows, changes.features
+    at, span = low[changes.features], (high - low)[changes.features]
+    span = np.where(span > 0.0, span, 1.0)
+    before = (table.overview.working[cells] - at) / span
+    after = (table.values[cells] - at) / span
+    spread = table.findings.spread[changes.features]
+    small = np.abs(after - before) * span < LARGE * spread
+    places = zip(before.tolist(), after.tolist(), small.tolist(), strict=True)
+    return [(*change, place) for change, place in zip(changes, places, strict=True)]
+
+
+def _with_counts(
+    table: CleanTable, heads: list[str], rows: list[list[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """The table of the columns, with how many cells of each were changed."""
+    counts = Counter(table.changes.features.tolist())
+    source = table.overview.dataset.source
+    by_place = {place: counts[feature] for feature, place in enumerate(source.columns)}
+    shown = [str(by_place.get(place) or "") for place in range(len(rows))]
+    head, last = heads[:-1], heads[-1]
+    return [*head, "changed", last], [
+        [*row[:-1], n, row[-1]] for row, n in zip(rows, shown, strict=True)
+    ]
 
 
 def overview_table(columns: list[Column]) -> tuple[list[str], list[list[str]]]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from rnlmf.estimators.judging import FEWEST_ROWS
 from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.io.dataset import are_curves, with_names
 from rnlmf.typing import Array
@@ -20,6 +21,9 @@ FEATURE_SCALE = {True: "robust", False: None, None: "auto"}
 # In a hurry a model is learned from so many rows, and the dictionary alone has a say: of hundreds of
 # thousands of rows the other opinions take tens of times as long.
 FAST_ROWS = 4000
+# Who sets one of these knows what noise is; without them somebody has to judge, which takes some rows.
+DECIDING = ("noise_weight", "opinions")
+TOO_FEW = f"fewer than {FEWEST_ROWS} rows, by which nothing can be judged"
 FAST_SETTINGS = {"opinions": "dictionary", "neighbors": 0.0, "max_iter": 100}
 
 
@@ -72,6 +76,10 @@ class Repaired:
         Features in which the model left what it suspected, by their place, and why.
     model : estimator
         Fitted.
+    bad_rows : array of int
+        Rows of which most is wrong.
+    stuck : array of bool or None
+        Cells that repeat a value though they should not.
     """
 
     values: Array
@@ -79,6 +87,8 @@ class Repaired:
     kinds: Array
     left_alone: dict[int, str]
     model: Any
+    bad_rows: Array = field(default_factory=lambda: np.empty(0, dtype=int))
+    stuck: Array | None = None
 
 
 def repair_table(values: Array, names: list[str], options: RepairOptions) -> Repaired:
@@ -104,7 +114,18 @@ def repair_table(values: Array, names: list[str], options: RepairOptions) -> Rep
         # Said in words with the findings.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(with_names(rows, names) if options.named else rows)
-    return repaired_by(model, values)
+    decided = options.noise != "entries" or any(name in options.settings for name in DECIDING)
+    too_few = len(values) < FEWEST_ROWS and not decided
+    if too_few:
+        return left_as_it_is(model, values, TOO_FEW)
+    return repaired_by(model, values, fitted=len(rows) == len(values))
+
+
+def left_as_it_is(model: Any, values: Array, why: str) -> Repaired:
+    """A table in which nothing is changed, and why."""
+    kinds = np.full(values.shape, REPAIRED, dtype=object)
+    left_alone = dict.fromkeys(range(values.shape[1]), why)
+    return Repaired(values.copy(), np.full(values.shape, np.nan), kinds, left_alone, model)
 
 
 def usual_scale(values: Array) -> bool | None:
@@ -135,18 +156,23 @@ def as_known(model: Any, values: Array) -> Any:
     return values if names is None else with_names(values, names)
 
 
-def repaired_by(model: Any, values: Array) -> Repaired:
-    """What a fitted model makes of a table, the features being its own in its order."""
+def repaired_by(model: Any, values: Array, *, fitted: bool = False) -> Repaired:
+    """What a fitted model makes of a table, the features being its own in its order.
+
+    What it knows of rows it knows of those it was `fitted` to.
+    """
     clean = np.array(model.denoise(as_known(model, values)))
     # Clusters are built on a model that knows.
     judge = model if hasattr(model, "corruption_scores") else model.estimator_
     probability = np.array(judge.corruption_scores(as_known(judge, values)))
     left_alone = {int(i): str(why) for i, why in getattr(model, "left_alone_", {}).items()}
     kinds = np.where(np.isnan(values), FILLED, REPAIRED).astype(object)
-    bad_rows, stuck = getattr(model, "bad_rows_", ()), getattr(model, "stuck_", None)
-    # They are of the samples it was fitted to.
-    if len(bad_rows) and max(bad_rows) < len(values):
-        kinds[np.asarray(bad_rows, dtype=int)] = BAD_ROW
-    if stuck is not None and np.shape(stuck) == values.shape:
-        kinds[np.asarray(stuck, dtype=bool)] = STUCK
-    return Repaired(clean, probability, kinds, left_alone, model)
+    bad_rows, stuck = np.empty(0, dtype=int), None
+    if fitted:
+        bad_rows = np.asarray(getattr(model, "bad_rows_", ()), dtype=int)
+        marks = getattr(model, "stuck_", None)
+        stuck = None if marks is None else np.asarray(marks, dtype=bool)
+    kinds[bad_rows] = BAD_ROW
+    if stuck is not None:
+        kinds[stuck] = STUCK
+    return Repaired(clean, probability, kinds, left_alone, model, bad_rows, stuck)

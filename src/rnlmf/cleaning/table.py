@@ -11,13 +11,15 @@ import numpy as np
 
 from rnlmf.cleaning.changes import Changes, cell_probability, changes_of, words
 from rnlmf.cleaning.overview import Column, Overview
-from rnlmf.cleaning.repair import Repaired, as_known
-from rnlmf.io.dataset import differing
+from rnlmf.cleaning.repair import TOO_FEW, Repaired, as_known
+from rnlmf.estimators.judging import FEWEST_ROWS
+from rnlmf.io.dataset import TABLE, differing
+from rnlmf.io.frames import FRAME
 from rnlmf.report.findings import Findings, about, denoising_part, findings_of
 from rnlmf.typing import Array
 
 # Beyond these a result promises little: rows, relative error left, confidence of the choice (choices).
-FEW_ROWS = 30
+FEW_ROWS = FEWEST_ROWS
 MUCH_ERROR = 0.2
 LITTLE_CONFIDENCE = 0.5
 # New data of which so much is altered lie off the model, unless those it was fitted to did, too.
@@ -57,6 +59,14 @@ class CleanTable:
     def model(self) -> Any:
         """Fitted."""
         return self.repaired.model
+
+    @cached_property
+    def row_names(self) -> list[str] | None:
+        """Of the samples; rows of a file that have none are counted as in the list of changes."""
+        dataset = self.overview.dataset
+        if dataset.sample_names is not None or dataset.kind != TABLE or dataset.path == FRAME:
+            return dataset.sample_names
+        return [f"row {row}" for row in range(1, len(dataset.values) + 1)]
 
     @cached_property
     def left_alone(self) -> dict[str, str]:
@@ -111,7 +121,8 @@ class CleanTable:
         findings = self.findings
         doubts = []
         if findings.shape[0] < FEW_ROWS:
-            doubts.append(f"there are only {findings.shape[0]} rows")
+            so = "" if findings.judged else ", too few to judge"
+            doubts.append(f"there are only {findings.shape[0]} rows{so}")
         if findings.remaining_error is not None and findings.remaining_error > MUCH_ERROR:
             doubts.append(f"the error left is {about(findings.remaining_error)}")
         if findings.confidence is not None and findings.confidence < LITTLE_CONFIDENCE:
@@ -147,14 +158,17 @@ def _findings(overview: Overview, clean: Array, repaired: Repaired) -> Findings:
     """In figures; what may be a code and stays has no say."""
     finite = _without_gaps(overview, clean, repaired)
     findings = findings_of(repaired.model, as_known(repaired.model, overview.working), finite)
-    filled = np.isnan(overview.working) & ~np.isnan(clean) & ~overview.suspected
+    filled = np.isnan(overview.working) & ~np.isnan(clean) & ~overview.held
     filled &= ~words(overview) & ~overview.outside
-    return replace(findings, n_missing=int(filled.sum()))
+    findings = replace(findings, n_missing=int(filled.sum()))
+    if TOO_FEW in repaired.left_alone.values():
+        return replace(findings, judged=False, remaining_error=None, confidence=None)
+    return findings
 
 
 def _without_gaps(overview: Overview, clean: Array, repaired: Repaired) -> Array:
     """Clean values, with those that the model expects where none is written."""
-    finite = np.where(np.isnan(clean) | overview.suspected, repaired.values, clean)
+    finite = np.where(np.isnan(clean) | overview.held, repaired.values, clean)
     unknown = np.isnan(finite)
     return (
         np.where(unknown, np.nanmedian(overview.working, axis=0), finite) if unknown.any() else finite
@@ -169,7 +183,7 @@ def settled(overview: Overview, repaired: Repaired, *, full_precision: bool = Fa
     before, clean = overview.dataset.values, repaired.values.astype(overview.dataset.values.dtype)
     repairable = np.isnan(overview.working) | (clean != overview.working)
     # What the model does not know stays as it is.
-    repairable &= ~overview.suspected & ~np.isnan(clean)
+    repairable &= ~overview.held & ~np.isnan(clean)
     clean = np.where(repairable, clean, before)
     traits = overview.traits
     for i, name in enumerate(overview.dataset.names):
@@ -194,4 +208,6 @@ def _as_written(new: Array, others: Array, traits: Any, scale: Array | None) -> 
         new = np.rint(new)
         # A count stays one.
         return np.clip(new, others.min(), others.max()) if len(others) else new
+    if traits.scientific is not None:
+        return np.array([float(format(value, traits.scientific)) for value in new])
     return new if traits.decimals is None else np.round(new, traits.decimals)

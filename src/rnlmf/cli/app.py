@@ -183,7 +183,14 @@ def detect(
         s.Reading.of(delimiter, decimal, encoding, key, transpose, image_shape),
         s.choice(include, skip, missing, guess, limits, sequence),
         s.Fitting(noise.value, scale, tuple(settings or ()), seed, jobs, fast),
-        s.Writing(output, report=report, scores=scores, overwrite=overwrite, strict=strict),
+        s.Writing(
+            output,
+            report=report,
+            scores=scores,
+            overwrite=overwrite,
+            strict=strict,
+            detecting=True,
+        ),
         Terminal(quiet, as_json),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from rnlmf.cleaning import (
     repaired_by,
 )
 from rnlmf.cleaning.page import write_page
+from rnlmf.cleaning.repair import TOO_FEW, left_as_it_is
 from rnlmf.cleaning.table import OFF_THE_MODEL
 from rnlmf.cli.console import PROMISES_LITTLE, Terminal
 from rnlmf.cli.fitting import fitting_errors, seen, show_overview
@@ -33,6 +34,7 @@ from rnlmf.estimators.persistence import read_header
 from rnlmf.io import Dataset, FileError, outputs, read, write
 from rnlmf.io.dataset import MOTION
 from rnlmf.report.findings import percent
+from rnlmf.typing import Array
 
 # Set by options of their own, or by the command itself.
 RESERVED = ("callback", "verbose", "random_state", "n_jobs", "noise_penalty", "sequence")
@@ -129,8 +131,13 @@ def apply_model(
     show_overview(overview, terminal)
     inner = getattr(model, "estimator_", model)
     inner.n_jobs = jobs
+    why = read_header(model_file)["about"].get("left_alone")
+
+    def repair(values: Array) -> Repaired:
+        return repaired_by(model, values) if why is None else left_as_it_is(model, values, why)
+
     with terminal.spinner("cleaning"):
-        table = _cleaned(overview, lambda values: repaired_by(model, values), writing)
+        table = _cleaned(overview, repair, writing)
     off = off_the_model(table, model_file, source)
     _write(table, writing, terminal)
     _answer(table, [*off, *in_sentences(table)], writing, terminal)
@@ -190,7 +197,8 @@ def matched(dataset: Dataset, model: Any, model_file: Path) -> Dataset:
 
 def _cleaned(overview: Overview, repair: Callable[..., Repaired], writing: Writing) -> CleanTable:
     with fitting_errors(overview.dataset.path):
-        return clean_table(overview, repair, full_precision=writing.full_precision)
+        table = clean_table(overview, repair, full_precision=writing.full_precision)
+    return replace(table, findings=replace(table.findings, applied=writing.writes_data))
 
 
 def _write(table: CleanTable, writing: Writing, terminal: Terminal) -> None:
@@ -209,20 +217,23 @@ def _write_files(table: CleanTable, writing: Writing, files: Any) -> None:
     dataset = table.overview.dataset
     if writing.model is not None:
         about = {"source": dataset.path.name, "kind": dataset.kind, "altered": table.altered}
+        if TOO_FEW in table.repaired.left_alone.values():
+            about["left_alone"] = TOO_FEW
         save(table.model, files.path(writing.model), about=about)
     if writing.changes is not None:
         table.changes.write(files.path(writing.changes))
     if writing.scores is not None:
         write_scores(table, files.path(writing.scores))
     if writing.report is not None:
-        title = f"What rnlmf did to {dataset.path.name}"
+        did = "did" if writing.writes_data else "would do"
+        title = f"What rnlmf {did} to {dataset.path.name}"
         write_page(files.path(writing.report), table, title)
 
 
 def _answer(table: CleanTable, sentences: list[str], writing: Writing, terminal: Terminal) -> None:
     dataset, paths = table.overview.dataset, writing.paths()
     facts = {
-        **table.findings.as_dict(dataset.names, dataset.sample_names),
+        **table.findings.as_dict(dataset.names, table.row_names),
         "changes": table.changes.counts() if dataset.kind == "table" else None,
         "doubts": table.doubts(),
         "questions": list(table.overview.questions),

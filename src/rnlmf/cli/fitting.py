@@ -34,7 +34,8 @@ def fitting_errors(path: Path) -> Iterator[None]:
         raise FileError(path, f"{reason}. Pass other data, or other options.") from error
     except (TypeError, ArithmeticError) as error:
         raise typer.BadParameter(
-            f"this does not work: {error}. Pass other values.", param_hint="--set"
+            f"with these data the fit does not work: {error}. Pass other values, or other data.",
+            param_hint="--set",
         ) from error
 
 

@@ -30,7 +30,7 @@ def write_found(changes: Changes, path: Path) -> None:
 
 def write_scores(table: CleanTable, path: Path) -> None:
     """How probable it is that a cell is wrong, for all of them; empty where no value is."""
-    names = distinct_names(table.overview.dataset.names)
+    names = distinct_names(table.overview.dataset)
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(names)

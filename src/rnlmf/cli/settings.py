@@ -126,6 +126,7 @@ class Writing:
     overwrite: bool = False
     full_precision: bool = False
     strict: bool = False
+    detecting: bool = False
 
     @classmethod
     def of(cls, output: Path | None, dry_run: bool, **others: Any) -> Writing:
@@ -135,6 +136,11 @@ class Writing:
                 "say where to write, or pass --dry-run to write no file.", param_hint="-o / --output"
             )
         return cls(None if dry_run else output, **others)
+
+    @property
+    def writes_data(self) -> bool:
+        """Whether clean data are written, or only told of."""
+        return self.output is not None and not self.detecting
 
     @property
     def to_standard_output(self) -> bool:

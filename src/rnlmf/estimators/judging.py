@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+from scipy.stats import rankdata
+
 from rnlmf.engine.source import Rows, RowSource
 from rnlmf.fitting.defaults import Tuning
 from rnlmf.fitting.learner import Learner
@@ -15,10 +18,15 @@ from rnlmf.opinions.pixels import PixelJudge, same_unit
 from rnlmf.typing import Array
 
 # Fewer rows say nothing of how cells are related. More columns are pixels of one unit, as are those
-# that share both ends of a scale; of more still the dictionary alone speaks: matrices are inverted.
+# that share both ends of a scale and have neighbours; of more still the dictionary alone speaks, for
+# matrices are inverted.
 FEWEST_ROWS = 30
 MOST_COLUMNS = 256
 MOST_PIXELS = 2048
+# By so many standard errors neighbours are more alike than any two (a choice: images reach 7 and more,
+# tables whose columns were brought to one scale at most 3), as so many rows tell.
+SURELY = 5.0
+ROWS_TO_TELL = 2000
 
 
 class Judging(NamedTuple):
@@ -39,8 +47,38 @@ def who_judges(parameters: dict[str, Any], X: Rows) -> Judging:
     )
     if not wanted or isinstance(X, RowSource) or len(X) < FEWEST_ROWS or X.shape[1] > MOST_PIXELS:
         return Judging(cells=False, pixels=False)
-    pixels = X.shape[1] > MOST_COLUMNS or same_unit(X)
+    pixels = X.shape[1] > MOST_COLUMNS or (same_unit(X) and has_neighbours(X))
     return Judging(cells=not pixels, pixels=pixels)
+
+
+def has_neighbours(X: Array) -> bool:
+    r"""Whether columns beside each other are much more alike than any two, as those of an image are.
+
+    Columns of a table may share both ends of a scale as well: percentages, or whatever was brought to
+    the range from 0 to 1. With :math:`z = \operatorname{artanh} |r|` of the correlation :math:`r` of
+    the ranks of two columns, its mean over neighbours is compared with that over all pairs.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        NaN where no value is.
+
+    Returns
+    -------
+    bool
+        Whether it is larger by many standard errors.
+    """
+    some = np.array(X[:: -(-len(X) // ROWS_TO_TELL)], dtype=float)
+    some = some[:, ~np.isnan(some).all(axis=0)]
+    some = np.where(np.isnan(some), np.nanmedian(some, axis=0), some)
+    some = some[:, np.ptp(some, axis=0) > 0]
+    if some.shape[1] < 3:
+        return False
+    correlation = np.corrcoef(rankdata(some, axis=0), rowvar=False)
+    alike = np.arctanh(np.minimum(np.abs(correlation), 0.999))
+    neighbours, pairs = np.diag(alike, 1), alike[np.triu_indices(len(alike), 1)]
+    error = pairs.std() / np.sqrt(len(neighbours))
+    return bool(neighbours.mean() - pairs.mean() > SURELY * error)
 
 
 def learn_judge(

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from rnlmf.io.dataset import Dataset, FileError, numbered
+from rnlmf.io.heads import head_of_table, title_length
 from rnlmf.io.plain_rows import PlainRows
-from rnlmf.io.sniff import DELIMITERS, SAMPLE_CHARACTERS, is_header, sniffed, usual_delimiter
+from rnlmf.io.sniff import DELIMITERS, SAMPLE_CHARACTERS, first_rows, sniffed, usual_delimiter
 from rnlmf.io.table_file import Rows, Span, Style, TableFile, pyarrow
 from rnlmf.io.text_body import UTF8, Records, as_utf8, head_of
 from rnlmf.io.text_columns import text_dataset
@@ -88,10 +89,10 @@ class _QuotedRows:
         """The cells, without the first rows."""
         arrow = pyarrow()
         columns = [
-            [*([] if skipped else [arrow.array([cell], arrow.string())]), *chunks]
+            [arrow.array([cell], arrow.string()), *chunks]
             for cell, chunks in zip(self.first, self._columns or [[]] * len(self.first), strict=True)
         ]
-        columns = [arrow.chunked_array(chunks, arrow.string()) for chunks in columns]
+        columns = [arrow.chunked_array(chunks, arrow.string()).slice(skipped) for chunks in columns]
         return arrow.Table.from_arrays(columns, names=names)
 
 
@@ -108,17 +109,20 @@ def read_text(
     delimiter = delimiter or said
     style = sniffed(text, path.suffix.lower(), delimiter, decimal)
     style = replace(style, encoding=found)
-    start = len(_without_marked_header(before, text, style.delimiter).encode())
+    titles = title_length(text, style.delimiter)
+    above = _without_marked_header(before + text[:titles], text[titles:], style.delimiter)
+    start = len(above.encode())
     rows = PlainRows.of(body, start, style.delimiter) or _QuotedRows(path, body, start, style.delimiter)
     first = rows.first
     if not first:
         raise FileError(path, "the file is empty; pass another.")
-    names = [cell.strip() for cell in first]
-    names[0] = names[0].removeprefix("#").strip()
-    if not is_header(first, style):
-        style = replace(style, has_header=False)
-        names = numbered(len(first))
-    skipped = int(style.has_header)
+    sample = [first, *first_rows((before + text)[len(above) :], style.delimiter)[1:]]
+    sample = [row for row in sample if len(row) == len(first)]
+    skipped, named = head_of_table(sample, style)
+    style = replace(style, has_header=named is not None)
+    names = numbered(len(first)) if named is None else [cell.strip() for cell in sample[named]]
+    if named == 0:
+        names[0] = names[0].removeprefix("#").strip()
     starts = rows.starts[skipped:]
     if len(starts) == 0:
         raise FileError(path, "has a header and no rows; pass a file with rows.")
@@ -130,7 +134,7 @@ def read_text(
         _placed(style.delimiter),
     )
     table = TableFile(rows.table(names, skipped), [], style=style, rows=standing)
-    return text_dataset(path, table, _notes(path, style, said))
+    return text_dataset(path, table, _notes(path, style, said, titles, skipped))
 
 
 def _head(body: bytes) -> str:
@@ -174,7 +178,7 @@ def _without_marked_header(before: str, text: str, delimiter: str) -> str:
     return "".join(lines[:-1])
 
 
-def _notes(path: Path, style: Style, said: str | None) -> tuple[str, ...]:
+def _notes(path: Path, style: Style, said: str | None, titles: int, head: int) -> tuple[str, ...]:
     notes = []
     if said or style.delimiter != usual_delimiter(path.suffix.lower()):
         name = next((n for n, d in DELIMITERS.items() if d == style.delimiter), repr(style.delimiter))
@@ -185,6 +189,10 @@ def _notes(path: Path, style: Style, said: str | None) -> tuple[str, ...]:
         notes.append(f"thousands marked by {style.thousands!r}")
     if style.encoding != "utf-8":
         notes.append(f"encoding {style.encoding}")
+    if titles:
+        notes.append("a title before the table")
+    if head > 1:
+        notes.append(f"{head} rows of header")
     if not style.has_header:
         notes.append("no header")
     return tuple(notes)

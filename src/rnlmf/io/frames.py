@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from rnlmf.io.dataset import Dataset, differing
+from rnlmf.io.dataset import Dataset, FileError, differing
 from rnlmf.io.table_file import Style, TableFile, Traits, pyarrow, table_dataset
 from rnlmf.io.text_columns import as_text, is_whole, numbers_of
 from rnlmf.typing import Array
@@ -18,7 +19,15 @@ FRAME = Path("the data frame")
 
 def read_frame(frame: Any) -> Dataset:
     """The numbers of a frame; text, dates, categories and yes or no are left alone."""
-    native = nw.from_native(frame, eager_only=True)
+    try:
+        native = nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        raise TypeError(
+            f"frame must be a data frame in memory, such as one of pandas or polars, not a "
+            f"{type(frame).__name__}."
+        ) from error
+    if len(native) == 0:
+        raise FileError(FRAME, "has no rows; pass one with rows.")
     cells, columns, traits, values, untouched = [], [], [], [], {}
     # Not by their names, which need not be text.
     for position, (name, column) in enumerate(zip(native.columns, native.iter_columns(), strict=True)):
@@ -55,14 +64,19 @@ def _numbers(column: Any, cells: Any) -> tuple[Array, Traits] | str:
     kind = column.dtype
     if kind in (nw.String, nw.Object):
         return numbers_of(cells, Style())
+    if column.null_count() == len(column):
+        return "no values"
     if not kind.is_numeric() or kind.is_decimal():
-        return {"boolean": "yes or no"}.get(name := str(kind).partition("(")[0].lower(), name)
+        # Of what narwhals does not know, the frame does.
+        name = str(column.to_native().dtype if kind == nw.Unknown else kind)
+        name = re.split(r"[(\[]", name)[0].lower()
+        return {"boolean": "yes or no", "categorical": "category", "enum": "category"}.get(name, name)
     numbers = np.array(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
     infinite = {int(row): str(numbers[row]) for row in np.flatnonzero(np.isinf(numbers))}
     numbers[list(infinite)] = np.nan
     if np.isnan(numbers).all():
         return "no values"
-    return numbers, Traits(is_whole(numbers), words=infinite)
+    return numbers, Traits(is_whole(numbers, integers=kind.is_integer()), words=infinite)
 
 
 def write_frame(dataset: Dataset, values: Array) -> Any:

@@ -110,7 +110,9 @@ def _placed(names: list[str]) -> Callable[[str, int, Span | None, str], tuple[Sp
             end = record.rindex("}")
             comma = ", " if members(record) else ""
             return (end, end), f"{comma}{json.dumps(names[column], ensure_ascii=False)}: {text}"
-        return span, text
+        start, end = span
+        # A number in quotes stays there.
+        return ((start + 1, end - 1) if record[start] == '"' else span), text
 
     return placed
 

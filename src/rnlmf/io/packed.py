@@ -19,6 +19,7 @@ from rnlmf.io.sizes import check_growth
 
 SUFFIXES = (".gz", ".zip")
 PIECE = 1 << 20
+STANDARD_OUTPUT = Path("standard output")
 # Beginnings by which the formats of standard input are told apart; anything else is text.
 MAGIC = {
     b"PAR1": ".parquet",
@@ -92,8 +93,13 @@ def packing(path: Path, like: Path, source_suffix: str) -> Iterator[Path]:
         yield inside
         with open(inside, "rb") as file:
             if standard:
-                shutil.copyfileobj(file, sys.stdout.buffer)
-                sys.stdout.buffer.flush()
+                try:
+                    shutil.copyfileobj(file, sys.stdout.buffer)
+                    sys.stdout.buffer.flush()
+                except OSError as error:
+                    raise FileError(
+                        STANDARD_OUTPUT, f"cannot be written: {error.strerror}; pass a file with -o."
+                    ) from error
             elif like.suffix.lower() == ".gz":
                 # Without the time, so that the same data make the same file.
                 with open(path, "wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:

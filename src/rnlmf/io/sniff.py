@@ -69,7 +69,9 @@ def encoding_of(path: Path, content: bytes, encoding: str | None) -> str:
     if encoding is None and b"\0" in content:
         zero = content.index(b"\0")
         raise FileError(
-            path, f"is not text in UTF-8 (byte {zero} is zero); if it is text, pass --encoding."
+            path,
+            f"is not text in UTF-8 (byte {zero} is zero); if it is text, pass --encoding, such as "
+            "utf-16-le.",
         )
     for name in ENCODINGS if encoding is None else (encoding,):
         try:
@@ -116,7 +118,7 @@ def sniffed(text: str, suffix: str, delimiter: str | None, decimal: str | None) 
         delimiter = max(order, key=lambda choice: _fit(sample, choice))
         if _fit(sample, delimiter) == NO_COLUMNS:
             delimiter = expected
-    rows = _split(sample, delimiter)
+    rows = first_rows(sample, delimiter)
     mark, thousands = _numbers([cell.strip() for row in rows[1:] for cell in row], delimiter, decimal)
     ends = Counter(re.findall(r"\r\n|\n|\r", sample))
     newline = ends.most_common(1)[0][0] if ends else "\n"
@@ -133,7 +135,7 @@ NO_COLUMNS = (0.0, 0.0, 0)
 
 def _fit(sample: str, delimiter: str) -> tuple[float, float, int]:
     """How well a delimiter explains the rows: equal lengths, then numbers, then many columns."""
-    rows = _split(sample, delimiter)
+    rows = first_rows(sample, delimiter)
     lengths = Counter(len(row) for row in rows)
     length, agreeing = max(lengths.items(), key=lambda item: (item[0] > 1, item[1]), default=(0, 0))
     if length < 2:
@@ -143,7 +145,8 @@ def _fit(sample: str, delimiter: str) -> tuple[float, float, int]:
     return round(agreeing / len(rows), 2), number / max(1, len(cells)), length
 
 
-def _split(sample: str, delimiter: str) -> list[list[str]]:
+def first_rows(sample: str, delimiter: str) -> list[list[str]]:
+    """Cells of the first rows, those without any aside; nothing if that is no delimiter."""
     reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
     try:
         return [row for row in islice(reader, SAMPLE_ROWS) if row]

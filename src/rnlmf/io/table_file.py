@@ -41,6 +41,12 @@ class Rows:
     spans: Callable[[str], list[Span | None]]
     placed: Callable[[str, int, Span | None, str], tuple[Span, str]]
 
+    def standing(self, row: int, column: int) -> str:
+        """What stands in a cell, to the letter; nothing where there is none."""
+        record = self.records[row]
+        span = self.spans(record)[column]
+        return "" if span is None else record[slice(*span)]
+
     def edited(self, edits: Edits) -> Iterator[str]:
         """The file piece by piece with new cells; all else is letter by letter what it was."""
         by_row: dict[int, list[tuple[int, str]]] = {}
@@ -80,9 +86,11 @@ class Traits:
     Attributes
     ----------
     whole : bool
-        All its numbers are whole.
+        All its numbers are whole; those that are always so, being large floats, do not tell.
     decimals : int or None
         The most of its numbers in text; None: as many as there are.
+    scientific : str or None
+        The format of numbers in text that all have an exponent, such as ``.3e``.
     grouped : bool
         Thousands are marked.
     code_like : bool
@@ -96,6 +104,7 @@ class Traits:
     grouped: bool = False
     code_like: bool = False
     words: dict[int, str] = field(default_factory=dict)
+    scientific: str | None = None
 
 
 @dataclass(frozen=True)
@@ -175,7 +184,8 @@ def table_dataset(
     """The features of a table as samples."""
     if not table.columns:
         kinds = ", ".join(f"{name!r} is {why}" for name, why in list(untouched.items())[:5])
-        raise FileError(path, f"has no numeric column: {kinds}. Is --delimiter or --decimal needed?")
+        text = " (with --delimiter or --decimal, if it is not read rightly)" if table.style else ""
+        raise FileError(path, f"has no numeric column: {kinds}. Pass data with numbers{text}.")
     all_names = table.arrow.column_names
     names = [all_names[column] for column in table.columns]
     return Dataset(

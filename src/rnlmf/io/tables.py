@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 
 from rnlmf.io import delimited
 from rnlmf.io.apart import arrow_table
-from rnlmf.io.dataset import Dataset, FileError, differing, readable, rounded, with_changes
+from rnlmf.io.dataset import Dataset, FileError, differing, readable, rounded
 from rnlmf.io.sizes import check_growth
 from rnlmf.io.table_file import Edits, TableFile, Traits, pyarrow, table_dataset
 from rnlmf.io.text_columns import as_text, is_whole, typed
@@ -56,13 +57,15 @@ def _dataset(path: Path, table: Any) -> Dataset:
             continue
         columns.append(position)
         values.append(numbers)
-        traits.append(Traits(is_whole(numbers), words=infinite))
+        whole = is_whole(numbers, integers=kind.is_integer(field.type))
+        traits.append(Traits(whole, words=infinite))
     return table_dataset(path, TableFile(table, columns, traits), values, untouched)
 
 
 def _in_words(kind: Any) -> str:
-    name = str(kind).partition("[")[0].partition("<")[0]
+    name = re.split(r"[\[<(]", str(kind))[0]
     words = {"string": "text", "large_string": "text", "bool": "yes or no", "dictionary": "category"}
+    words |= dict.fromkeys(("decimal32", "decimal64", "decimal128", "decimal256"), "exact decimals")
     return words.get(name, "no values" if name == "null" else name)
 
 
@@ -82,19 +85,16 @@ def write_feather(table: TableFile, path: Path) -> None:
 
 
 def _repaired_column(column: Any, values: Array, changed: Array, full_precision: bool) -> Any:
-    """The column in its own type, with the repaired entries."""
+    """The column in its own type, with the repaired entries; only these go through floats."""
     arrow, compute = pyarrow(), pyarrow("pyarrow.compute")
     whole = arrow.types.is_integer(column.type)
-    if column.null_count or whole:
-        # Arrow gives whole numbers with missing ones as floats: only the new ones go through them.
-        new = values[changed]
-        if whole and not full_precision:
-            new = rounded(new, column.type.to_pandas_dtype())
-        kind = arrow.float64() if whole and full_precision else column.type
-        old = column.combine_chunks().cast(kind)
-        return compute.replace_with_mask(old, arrow.array(changed), arrow.array(new).cast(kind))
-    result = with_changes(column.to_numpy(), values, full_precision=full_precision)
-    return arrow.array(result, column.type)
+    new = values[changed]
+    if whole and not full_precision:
+        new = rounded(new, column.type.to_pandas_dtype())
+    kind = arrow.float64() if whole and full_precision else column.type
+    old = column.combine_chunks().cast(kind)
+    new = arrow.array(new.astype(kind.to_pandas_dtype()), kind)
+    return compute.replace_with_mask(old, arrow.array(changed), new)
 
 
 def updated(dataset: Dataset, values: Array, *, full_precision: bool) -> TableFile:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,8 +18,11 @@ from rnlmf.typing import Array
 
 # A column with fewer numbers than this is text that now and then looks like one.
 LEAST_NUMBERS = 0.5
-# Leading zeros, and a plus before a number that is too long for a count: telephone numbers.
-CODE_LIKE = r"^(?:0[0-9]+|\+[0-9]{6,})$"
+# Leading zeros, of days and months, too, and a plus before a number that is too long for a count:
+# telephone numbers.
+CODE_LIKE = r"^(?:0[0-9]+(?:[.,][0-9]*)?|\+[0-9]{6,})$"
+# From here on every float is whole, and not every whole number is a float.
+ALWAYS_WHOLE = 2.0**53
 # Numbers of a column and how they are written, or why it has none.
 Found = tuple[Array, Traits] | str
 UNIT = r"^(?:[$€£¥] ?[+-]?[0-9][0-9.,]*|[+-]?[0-9][0-9.,]* ?(?:[%°$€£¥]|[A-Za-zµ°][A-Za-z/²³]{0,4}))$"
@@ -94,8 +97,9 @@ class _Seen:
 
     def __init__(self, n_columns: int) -> None:
         self.present, self.numbers, self.decimals = np.zeros((3, n_columns), dtype=np.int64)
-        self.grouped, self.code_like, self.exponent = np.zeros((3, n_columns), dtype=bool)
-        self.whole = np.ones(n_columns, dtype=bool)
+        self.grouped, self.code_like, self.exponent, self.capital = np.zeros((4, n_columns), dtype=bool)
+        self.whole, self.all_exponents = np.ones((2, n_columns), dtype=bool)
+        self.mantissa = np.zeros(n_columns, dtype=np.int64)
         self.words: list[dict[int, str]] = [{} for _ in range(n_columns)]
 
     def add(self, texts: Any, first_row: int, style: Style) -> Array:
@@ -115,8 +119,7 @@ class _Seen:
             self.grouped |= by_column(compute.match_substring(plain, style.thousands)).any(axis=1)
         self.code_like |= by_column(compute.match_substring_regex(plain, CODE_LIKE)).any(axis=1)
         plain = with_points(plain, style)
-        exponents = compute.match_substring(plain, "e", ignore_case=True)
-        self.exponent |= by_column(exponents).any(axis=1)
+        self._see_exponents(plain, by_column)
         decimals = _decimals(plain).reshape(shape).max(axis=1, initial=0)
         self.decimals = np.maximum(self.decimals, decimals)
         values = compute.cast(plain, pyarrow().float64()).to_numpy(zero_copy_only=False)
@@ -128,11 +131,32 @@ class _Seen:
             self.words[i][first_row + row] = texts[i * shape[1] + row].as_py()
         return values
 
+    def _see_exponents(self, plain: Any, by_column: Callable[[Any], Array]) -> None:
+        compute = pyarrow("pyarrow.compute")
+        has = by_column(compute.match_substring(plain, "e", ignore_case=True))
+        self.exponent |= has.any(axis=1)
+        if not has.any():
+            self.all_exponents[:] = False
+            return
+        self.all_exponents &= (has | ~by_column(compute.is_valid(plain))).all(axis=1)
+        self.capital |= by_column(compute.match_substring(plain, "E")).any(axis=1)
+        digits = _decimals(compute.replace_substring_regex(plain, "[eE].*", ""))
+        self.mantissa = np.maximum(self.mantissa, digits.reshape(has.shape).max(axis=1, initial=0))
+
     def traits(self, i: int) -> Traits:
         """Of the column at a place."""
         decimals = None if self.exponent[i] else int(self.decimals[i])
-        flags = bool(self.grouped[i]), bool(self.code_like[i])
-        return Traits(bool(self.whole[i]), decimals, *flags, self.words[i])
+        scientific = None
+        if self.exponent[i] and self.all_exponents[i]:
+            scientific = f".{self.mantissa[i]}{'E' if self.capital[i] else 'e'}"
+        return Traits(
+            bool(self.whole[i] and not self.exponent[i]),
+            decimals,
+            bool(self.grouped[i]),
+            bool(self.code_like[i]),
+            self.words[i],
+            scientific,
+        )
 
 
 def _why_text(cells: Any, n_present: int) -> str:
@@ -150,10 +174,13 @@ def _joined(columns: list[Any]) -> Any:
     return chunks[0] if len(chunks) == 1 else arrow.concat_arrays(chunks)
 
 
-def is_whole(values: Array) -> bool:
-    """Whether all numbers are whole, those that are missing aside."""
+def is_whole(values: Array, *, integers: bool) -> bool:
+    """Whether all numbers are whole, those that are missing aside; large floats always are."""
     present = values[~np.isnan(values)]
-    return bool(np.all(present == np.rint(present)))
+    if integers:
+        return True
+    telling = present[np.abs(present) < ALWAYS_WHOLE]
+    return len(telling) > 0 and bool(np.all(telling == np.rint(telling)))
 
 
 def trimmed(cells: Any) -> Any:
@@ -198,8 +225,11 @@ def typed(table: TableFile) -> TableFile:
         values, traits = found
         if traits.words and position not in table.columns:
             continue
-        exact = traits.decimals == 0 and np.nanmax(np.abs(values)) < 2**53
-        kind = arrow.int64() if exact else arrow.float64()
+        whole = traits.decimals == 0
+        if whole and np.nanmax(np.abs(values)) >= ALWAYS_WHOLE:
+            # As numbers they would lose their last digits.
+            continue
+        kind = arrow.int64() if whole else arrow.float64()
         numbers[position] = arrow.array(values, arrow.float64(), from_pandas=True).cast(kind)
     return replace(table.with_columns(numbers), style=None)
 
@@ -208,7 +238,8 @@ def as_text(value: float, traits: Traits, style: Style, full_precision: bool = F
     """A number as it would stand in its column."""
     digits = None if full_precision else traits.decimals
     if digits is None:
-        text = repr(float(value))
+        scientific = None if full_precision else traits.scientific
+        text = repr(float(value)) if scientific is None else format(value, scientific)
     else:
         text = f"{value:,.{digits}f}" if traits.grouped else f"{value:.{digits}f}"
         if float(text.replace(",", "")) == 0.0:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime
 import warnings
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rnlmf.io.dataset import Dataset, FileError, need, numbered, readable
+from rnlmf.io.heads import head_of_table
 from rnlmf.io.sizes import check_growth
-from rnlmf.io.sniff import is_header
+from rnlmf.io.sniff import SAMPLE_ROWS, is_number
 from rnlmf.io.table_file import Style, TableFile, pyarrow
 from rnlmf.io.text_columns import text_dataset, typed
 
@@ -61,15 +62,18 @@ def read_workbook(path: Path, *, key: str | None = None) -> Dataset:
     if book[name].max_row * book[name].max_column > max(MOST_EMPTY, unpacked):
         # Every cell that is there takes more than a byte.
         raise FileError(path, f"sheet {name!r} has cells far apart; drop those that are not the table.")
+    formulas = _formulas(_open(path, content)[name])
     rows = [list(row) for row in book[name].iter_rows(values_only=True)]
+    for (row, column), formula in formulas.items():
+        rows[row][column] = formula
     while rows and not any(cell is not None for cell in rows[-1]):
         rows.pop()
     if not rows:
         raise FileError(path, f"sheet {name!r} is empty; pass another with --key.")
-    first = [_as_text(cell) for cell in rows[0]]
-    header = is_header(first, Style())
-    names = first if header else numbered(len(first))
-    rows = rows[1:] if header else rows
+    sample = [[_as_text(cell) for cell in row] for row in rows[:SAMPLE_ROWS]]
+    head, named = head_of_table(sample, Style())
+    names = numbered(len(sample[0])) if named is None else sample[named]
+    rows = rows[head:]
     if not rows:
         raise FileError(path, f"sheet {name!r} has a header and no rows; pass another with --key.")
     arrow = pyarrow()
@@ -80,25 +84,26 @@ def read_workbook(path: Path, *, key: str | None = None) -> Dataset:
     table = TableFile(
         arrow.Table.from_arrays(columns, names=names),
         [],
-        style=Style(has_header=header),
-        origin=Sheet(content, name, 2 if header else 1),
+        style=Style(has_header=named is not None),
+        origin=Sheet(content, name, head + 1),
     )
-    notes = () if len(book.sheetnames) == 1 else (f"sheet {name!r} of {len(book.sheetnames)}",)
-    return _without_formulas(text_dataset(path, table, notes), path)
+    notes = [f"sheet {name!r} of {len(book.sheetnames)}"] if len(book.sheetnames) > 1 else []
+    if head > 1:
+        notes.append(f"{head} rows of header")
+    dataset = text_dataset(path, table, tuple(notes))
+    computed = dict.fromkeys({names[column] for _, column in formulas}, "formulas")
+    untouched = {n: computed.get(n, why) for n, why in dataset.untouched.items()}
+    return replace(dataset, untouched=untouched)
 
 
-def _without_formulas(dataset: Dataset, path: Path) -> Dataset:
-    """What is computed in the workbook is left to it."""
-    sheet = dataset.source.origin
-    cells = _open(path, sheet.content)[sheet.name]
-    formulas = {cell.column - 1 for row in cells.iter_rows() for cell in row if cell.data_type == "f"}
-    columns = dataset.source.columns
-    kept = [i for i, column in enumerate(columns) if column not in formulas]
-    if not kept:
-        raise FileError(
-            path, f"sheet {sheet.name!r} has no column of numbers besides formulas; save the values."
-        )
-    return dataset.at(kept, {i: "formulas" for i in range(len(columns)) if i not in kept})
+def _formulas(sheet: Any) -> dict[tuple[int, int], str]:
+    """Cells that are computed in the workbook, and are left to it, by row and column."""
+    return {
+        (cell.row - 1, cell.column - 1): str(getattr(cell.value, "text", cell.value))
+        for row in sheet.iter_rows()
+        for cell in row
+        if cell.data_type == "f"
+    }
 
 
 def _as_text(cell: Any) -> str:
@@ -122,7 +127,11 @@ def write_workbook(table: TableFile, path: Path) -> None:
             for row, text in cells.items():
                 number = float(text)
                 cell = book[sheet.name].cell(row + sheet.first_row, column + 1)
-                cell.value = int(number) if "." not in text and "e" not in text else number
+                if isinstance(cell.value, str) and is_number(cell.value):
+                    # A number that is kept as text stays one.
+                    cell.value = text
+                    continue
+                cell.value = int(number) if "." not in text and "e" not in text.lower() else number
     else:
         book = need("openpyxl", "xlsx", "A workbook").Workbook()
         columns = typed(table.applied()).arrow

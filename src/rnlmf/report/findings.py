@@ -47,6 +47,10 @@ class Findings:
         know because nothing was found to be wrong, None where it does not estimate any.
     confidence : float or None
         How often the same parameters would be chosen if other entries were held out.
+    judged : bool
+        Whether there was enough to tell wrong entries from right ones; if not, nothing was changed.
+    applied : bool
+        Whether the changes are written somewhere, or only told.
     """
 
     shape: tuple[int, int]
@@ -63,6 +67,12 @@ class Findings:
     n_iter: int
     remaining_error: float | None = None
     confidence: float | None = None
+    judged: bool = True
+    applied: bool = True
+
+    def were(self, number: int) -> str:
+        """How to say that so many were changed, if they were."""
+        return ("was" if number == 1 else "were") if self.applied else "would be"
 
     @property
     def n_samples_hit(self) -> int:
@@ -216,6 +226,34 @@ def count(number: int, thing: str, plural: str | None = None) -> str:
     return f"{number:,} {thing if number == 1 else plural or thing + 's'}"
 
 
+def in_short(findings: Findings, n_left_alone: int, feature: str = "feature") -> list[str]:
+    """Three short lines: what was wrong, what else was done, how good the result is."""
+    n, m = findings.shape
+    size = f"{count(n, 'sample')} of {count(m, feature)}"
+    if not findings.judged:
+        return [f"{size}: too few to tell wrong from right.", "Nothing was changed."]
+    lines = [f"Nothing gross is wrong in {size}."]
+    if findings.n_large:
+        entries = count(findings.n_large, "entry", "entries")
+        share, were = percent(findings.n_large / (n * m)), findings.were(findings.n_large)
+        lines = [f"{entries} ({share}) of {size} {were} repaired."]
+    missing = (
+        count(findings.n_missing, "missing entry", "missing entries") if findings.n_missing else ""
+    )
+    done = [f"{missing} {findings.were(findings.n_missing)} filled in"] if missing else []
+    if n_left_alone:
+        done.append(
+            f"{count(n_left_alone, 'column')} {'is' if n_left_alone == 1 else 'are'} left alone"
+        )
+    if done:
+        lines.append(f"{'; '.join(done)}.")
+    if findings.knows_error and findings.remaining_error is not None:
+        lines.append(
+            f"The error left is {about(findings.remaining_error)}, as far as the model can tell."
+        )
+    return lines
+
+
 def in_words(
     findings: Findings, names: list[str], sample_names: list[str] | None, feature: str = "feature"
 ) -> list[str]:
@@ -223,12 +261,14 @@ def in_words(
     n, m = findings.shape
     samples = sample_names or [str(i) for i in range(n)]
     sentences = [f"The data are {count(n, 'sample')} of {count(m, feature)}."]
+    if not findings.judged:
+        return [*sentences, "Nothing was changed, for there is too little to tell wrong from right."]
     if findings.n_large:
         sentences.append(
             f"{count(findings.n_large, 'entry', 'entries')} "
             f"({percent(findings.n_large / (n * m))}) in {count(findings.n_samples_hit, 'sample')} "
             f"({percent(findings.n_samples_hit / n)}) did not fit the structure of the rest and "
-            f"{'was' if findings.n_large == 1 else 'were'} repaired; the typical repair is "
+            f"{findings.were(findings.n_large)} repaired; the typical repair is "
             f"{findings.typical_size:.2g} standard deviations of its {feature}."
         )
     else:
@@ -239,18 +279,18 @@ def in_words(
     if small:
         sentences.append(
             f"{count(small, 'entry', 'entries')} ({percent(small / (n * m))}) "
-            "changed by less than half a standard deviation."
+            f"{'' if findings.applied else 'would be '}changed by less than half a standard deviation."
         )
     if findings.n_missing:
-        sentences.append(
-            f"{count(findings.n_missing, 'missing entry', 'missing entries')} were filled in."
-        )
+        missing = count(findings.n_missing, "missing entry", "missing entries")
+        sentences.append(f"{missing} {findings.were(findings.n_missing)} filled in.")
     if findings.n_large:
         features = ", ".join(
             f"{names[i]} ({percent(findings.feature_share[i])})" for i in findings.worst_features()
         )
         worst = ", ".join(samples[i] for i in findings.worst_samples())
-        sentences.append(f"Worst hit: {feature} {features}; sample {worst}.")
+        what = "" if worst.startswith("row ") else "sample "
+        sentences.append(f"Worst hit: {feature} {features}; {what}{worst}.")
     return [*sentences, certainty(findings)]
 
 

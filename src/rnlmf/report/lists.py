@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 from rnlmf.report.content import PageContent, Section
 from rnlmf.report.findings import count
 
 # The page holds so many changes to sort and to download, and shows so many at a time.
 MAX_CHANGES = 4000
 CHANGE_HEADS = ["row", "column", "before", "after", "probability", "kind"]
+NUMBER_HEADS = ["row", "before", "after", "probability"]
+
+
+def _glance(before: float, after: float, _: bool) -> list[float | None] | None:
+    """Two places for the script; none for a value that was not there."""
+    if not math.isfinite(after):
+        return None
+    return [round(before, 3) if math.isfinite(before) else None, round(after, 3)]
 
 
 def changes(page: PageContent) -> Section:
@@ -16,16 +26,35 @@ def changes(page: PageContent) -> Section:
     if not page.changes:
         return section
     held = sorted(page.changes, key=lambda change: -change[4] if change[4] == change[4] else 0.0)
+    held = held[:MAX_CHANGES]
     rows = [
         [row + 1, column, before, after, "" if chance != chance else round(chance, 3), kind]
-        for row, column, before, after, chance, kind in held[:MAX_CHANGES]
+        for row, column, before, after, chance, kind, *_ in held
     ]
-    section.content = {"changes": {"heads": CHANGE_HEADS, "rows": rows}}
+    glances = [_glance(*where) for *_, where in held] if len(held[0]) > len(CHANGE_HEADS) else None
+    section.content = {
+        "changes": {
+            "heads": CHANGE_HEADS,
+            "numbers": NUMBER_HEADS,
+            "rows": rows,
+            "glances": glances,
+            "small": [small for *_, (_, _, small) in held] if glances else [],
+        }
+    }
     part = count(len(page.changes), "change")
     if len(page.changes) > MAX_CHANGES:
         part = f"{MAX_CHANGES:,} of {part}; --changes FILE.csv lists all"
+    legend = (
+        " At a glance: the cross was, the dot is, between the ends of the column." if glances else ""
+    )
     section.parts.append(
-        {"kind": "changes", "heads": CHANGE_HEADS, "caption": f"{part}. Rows count from 1."}
+        {
+            "kind": "changes",
+            "heads": CHANGE_HEADS,
+            "numbers": NUMBER_HEADS,
+            "glances": glances is not None,
+            "caption": f"{part}. Rows count from 1; small changes are in italics.{legend}",
+        }
     )
     return section
 

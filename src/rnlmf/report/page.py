@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -15,12 +16,12 @@ from rnlmf.io.atomic import whole_file
 from rnlmf.io.dataset import need, numbered
 from rnlmf.report import sections
 from rnlmf.report.content import PageContent, Section
-from rnlmf.report.findings import Findings, count, findings_of, in_words, percent
+from rnlmf.report.findings import Findings, count, findings_of, in_short, in_words, percent
 from rnlmf.report.packing import packed
 
-# What is said at once, and what on demand.
-SHORT = 3
 TEMPLATES = Path(__file__).parent / "templates"
+# An option of the command line, which is not broken at its hyphens.
+OPTION = re.compile(r"(?<!\S)--[a-z]+")
 
 
 def write_report(
@@ -36,6 +37,7 @@ def write_report(
     labels: Any = None,
     embedding: Any = None,
     remarks: list[str] | None = None,
+    notices: list[str] | None = None,
     untouched: dict[str, str] | None = None,
     changes: list[tuple[Any, ...]] | None = None,
     columns: tuple[list[str], list[list[str]]] | None = None,
@@ -68,10 +70,14 @@ def write_report(
         Where the map places the samples; None: the cleaned samples themselves.
     remarks : list of str or None
         Sentences to put before the findings.
+    notices : list of str or None
+        Sentences to put after them, such as what the reader should decide.
     untouched : dict or None
         Columns that were left alone, and why.
     changes : list of tuple or None
-        Row from 0, column, before, after, probability (or NaN) and kind of every change.
+        Row from 0, column, before, after, probability (or NaN) and kind of every change, and, if it is
+        known, where before and after lie between the ends of the column, from 0 to 1, and whether it is
+        small.
     columns : tuple or None
         Heads and rows of a table that tells what the columns are.
     title : str or None
@@ -110,28 +116,32 @@ def write_report(
         changes=changes,
         columns=columns,
     )
-    text = render(page, title or "What rnlmf found", remarks or [])
+    text = render(page, title or "What rnlmf found", remarks or [], notices or [])
     with whole_file(path) as file:
         file.write_text(text, encoding="utf-8", errors="replace")
 
 
-def render(page: PageContent, title: str, remarks: list[str]) -> str:
+def render(page: PageContent, title: str, remarks: list[str], notices: list[str]) -> str:
     """The page as text."""
     jinja = need("jinja2", "cli", "A report")
     safe = need("markupsafe", "cli", "A report").Markup
+    escape = need("markupsafe", "cli", "A report").escape
     parts = [section for section in sections.all_sections(page) if section.parts]
     version = import_module("rnlmf").__version__
-    words = remarks + in_words(page.findings, page.names, page.sample_names, page.feature_word)
+    words = in_words(page.findings, page.names, page.sample_names, page.feature_word)
     today = datetime.date.today().isoformat()
     environment = jinja.Environment(
         loader=jinja.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja.StrictUndefined
     )
+    environment.filters["options"] = lambda line: safe(OPTION.sub(r"<code>\g<0></code>", escape(line)))
     return environment.get_template("page.html").render(
         title=title,
         subtitle=f"{_model_in_words(page)} · rnlmf {version} · {today}",
         version=version,
-        words=words[:SHORT],
-        more=words[SHORT:],
+        remarks=remarks,
+        words=in_short(page.findings, len(page.untouched), page.feature_word),
+        notices=notices,
+        more=words,
         figures=_figures(page),
         sections=parts,
         content=safe(packed(_as_json(_content(parts)))),
@@ -166,13 +176,14 @@ def _model_in_words(page: PageContent) -> str:
 def _figures(page: PageContent) -> list[dict[str, str]]:
     findings = page.findings
     n, m = findings.shape
-    left, alone = findings.remaining_error, len(page.untouched)
+    alone = len(page.untouched)
+    left = percent(findings.remaining_error or 0.0) if findings.knows_error else "unknown"
     figures = {
         "entries repaired": f"{findings.n_large:,} ({percent(findings.n_large / (n * m))})",
         "samples with repairs": f"{findings.n_samples_hit:,} ({percent(findings.n_samples_hit / n)})",
         "typical repair, in standard deviations": f"{findings.typical_size:.2g}",
         "missing entries filled": f"{findings.n_missing:,}" if findings.n_missing else "none",
-        "error left, estimated": "unknown" if left is None else percent(left),
+        "error left, estimated": left,
     }
     if alone:
         figures["columns left alone"] = str(alone)

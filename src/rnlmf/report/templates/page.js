@@ -184,10 +184,21 @@
   }
 
   // --- list of changes --------------------------------------------------------------------------
-  const list = find("#changes");
+  // Where a value was and is, between the ends of its column; what is beyond them stands outside.
+  function glance([before, after]) {
+    const at = (share) => 8 + 80 * Math.min(1.08, Math.max(-0.08, share));
+    const x = before === null ? "" : `M${at(before) - 3} 4l6 6m0 -6l-6 6`;
+    const holder = document.createElement("span");
+    holder.innerHTML = `<svg class="glance" viewBox="0 0 96 14" aria-hidden="true"><line x1="8" y1="7" x2="88" y2="7"/>` +
+      `<circle cx="${at(after)}" cy="7" r="3.5"/><path d="${x}"/></svg>`;
+    return holder.firstChild;
+  }
+  const list = find("#changes"), places = new Map();
   if (list) {
-    const { heads, rows } = content.changes;
+    const { heads, rows, glances, small } = content.changes;
+    rows.forEach((row, position) => places.set(row, position));
     const most = 200, filter = find("#filter"), sorters = all(".sort", list);
+    const numbers = new Set(content.changes.numbers);
     let by = heads.indexOf("probability"), up = false;
     const compare = (a, b) => {
       const [x, y] = [a[by], b[by]], [p, q] = [parseFloat(x), parseFloat(y)];
@@ -200,11 +211,19 @@
       find("tbody", list).replaceChildren(...found.slice(0, most).map((row) => {
         const line = document.createElement("tr");
         line.dataset.kind = row[heads.indexOf("kind")];
-        line.append(...row.map((cell) => {
+        line.append(...row.map((cell, column) => {
           const place = document.createElement("td");
           place.textContent = cell;
+          if (numbers.has(heads[column])) place.className = "number";
           return place;
         }));
+        const at = places.get(row);
+        if (small[at]) line.dataset.small = "";
+        if (glances) {
+          const place = document.createElement("td");
+          if (glances[at]) place.append(glance(glances[at]));
+          line.append(place);
+        }
         return line;
       }));
       find("#changes-shown").textContent = found.length > most ? `The first ${most} of ${found.length} are shown.` : "";
