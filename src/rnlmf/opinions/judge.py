@@ -198,14 +198,19 @@ class Judge:
         columns = without_errors(columns, X[rows], part, sequence)
         judged = judgeable(columns, X[rows], part)
         first = first_suspicion(columns, X[rows], part, sequence)
-        hidden, panel = settle(part, first, judged, columns, sequence)
+        # In a table, further opinions have the last word; in a sequence a rough start misleads them.
+        patient = sequence is not None or not further
+        hidden, panel = settle(part, first, judged, columns, sequence, patient=patient)
 
         def evidence(hidden: Array, panel: Panel) -> Evidence:
+            hearing = Hearing()
+            witnesses = panel.testify(part, hidden, judged, sequence, hearing)
 
             def testify(cells: Array, some: Array) -> list[Witness]:
-                return panel.testify(cells, some | np.isnan(cells), judged, sequence)
+                # Only rows that are not as above are asked.
+                missing = some | np.isnan(cells)
+                return panel.testify(cells, missing, judged, sequence, hearing.copy())
 
-            witnesses = panel.testify(part, hidden, judged, sequence)
             suspects = hidden & judged
             harm = misleading(part, suspects, judged, witnesses, testify, sequence)
             return Evidence(witnesses, suspects, *harm)
@@ -270,7 +275,7 @@ class Judge:
         remembering = replace(
             self.panel.fellows, further=tuple(map(Remembered, self.panel.fellows.further))
         )
-        hearing = Hearing(self.panel.fellows, Z)
+        hearing = Hearing()
         stretches = Stretches(Z, judged, columns, sequence)
         # Errors beside each other can hide one another in turns: who is suspected again stays hidden.
         released, returned = np.zeros(Z.shape, dtype=bool), np.zeros(Z.shape, dtype=bool)

@@ -6,7 +6,7 @@ import numpy as np
 
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.mixing import typical
-from rnlmf.opinions.panel import BAD_ROW, Fellows, Opinion, Panel, mostly_hidden
+from rnlmf.opinions.panel import BAD_ROW, Fellows, Hearing, Opinion, Panel, mostly_hidden
 from rnlmf.opinions.temporal import GOLDEN, Sequence
 from rnlmf.opinions.verdict import LEAST_ERROR, Verdict, Witness
 from rnlmf.typing import Array
@@ -22,6 +22,9 @@ FIRST_PRICE = 0.5
 # Learning has settled when fewer cells than this are hidden or shown again; those that were both before
 # are hidden and shown in turns, and do not settle.
 LEARNED, IN_TURNS = 5e-4, 2
+# A panel stays as it is until so many cells, as a share of the suspects, have been hidden or shown since
+# it was learned: what it has learned hardly changes, and only rows with such cells need be asked again.
+AS_LEARNED = 0.25
 # Suspects account for each other if they are off by less than so many scales, and than this share of
 # what they are off if none of them is believed.
 CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
@@ -223,13 +226,20 @@ def settle(
     columns: Columns,
     sequence: Sequence | None,
     further: tuple[Opinion, ...] = (),
+    *,
+    patient: bool = True,
 ) -> tuple[Array, Panel]:
-    """Learn, judge and hide in turns until the verdict does not change any more."""
+    """Learn, judge and hide in turns until the verdict does not change any more.
+
+    Without being `patient`, a panel that has not just been learned may have the last word: enough for a
+    start.
+    """
     always = np.isnan(Z) | columns.absurd(Z)
     stretches = Stretches(Z, judged, columns, sequence)
     changes = np.zeros(Z.shape, dtype=np.int8)
+    hearing, learned = Hearing(), hidden
+    panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further, hearing)
     for _ in range(LEARNING_ROUNDS):
-        panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
         suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE)
         probability = suspicion.probability(Z, judged, witnesses)
         probability = in_bursts(probability, hidden, sequence)
@@ -239,10 +249,18 @@ def settle(
         wrong = ((probability > 0.5) & ~excused) | stretches.stuck(Z, witnesses[-1])
         wrong |= stretches.away(Z, witnesses[-1])
         new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
-        if np.mean((new != hidden) & (changes < IN_TURNS)) < LEARNED:
+        settled = np.mean((new != hidden) & (changes < IN_TURNS)) < LEARNED
+        if settled and (hidden is learned or not patient):
             break
         changes += new != hidden
         hidden = new
+        if settled or np.sum(hidden != learned) > AS_LEARNED * np.sum(hidden & ~always):
+            panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further, hearing)
+            learned = hidden
+        else:
+            witnesses = panel.testify(Z, hidden, judged, sequence, hearing)
+    if hidden is not learned:
+        panel, _ = Panel.learn(Z, hidden, judged, columns, sequence, further)
     return hidden, panel
 
 
