@@ -272,14 +272,16 @@ def test_gaps_do_not_keep_errors_from_being_repaired(related, with_spikes, rng):
 
 @pytest.mark.parametrize("value", [100.0, -9999.0, 1e30])
 def test_one_percent_of_wild_values_does_not_blind(value, rng):
-    """The others are cleaned as well as without them."""
-    truth = table_of(1500, 6)
-    wrong = rng.random(truth.shape) < 0.05
-    X = np.where(
-        wrong, truth + rng.choice([-1, 1], truth.shape) * rng.uniform(2, 8, truth.shape), truth
-    )
-    wild = ~wrong & (rng.random(truth.shape) < 0.01)
-    plain, _, _ = repaired(X)
-    spoiled, _, _ = repaired(np.where(wild, value, X))
-    assert np.all(np.abs(spoiled - truth)[wild] < 5.0)
-    assert np.std((spoiled - truth)[~wild]) < 1.15 * np.std((plain - truth)[~wild])
+    """The others are cleaned as well as without them; in one draw a few cells decide."""
+    truth, left = table_of(1500, 6), []
+    for _ in range(4):
+        wrong = rng.random(truth.shape) < 0.05
+        errors = rng.choice([-1, 1], truth.shape) * rng.uniform(2, 8, truth.shape)
+        X = np.where(wrong, truth + errors, truth)
+        wild = ~wrong & (rng.random(truth.shape) < 0.01)
+        plain, _, _ = repaired(X)
+        spoiled, _, _ = repaired(np.where(wild, value, X))
+        assert np.all(np.abs(spoiled - truth)[wild] < 5.0)
+        left.append([np.std((data - truth)[~wild]) for data in (plain, spoiled)])
+    without, beside = np.mean(left, axis=0)
+    assert beside < 1.15 * without

@@ -101,7 +101,7 @@ def test_a_panel_is_learned_anew_only_when_many_suspects_have_changed(
     learn, testify = Panel.learn.__func__, Panel.testify
     monkeypatch.setattr(Panel, "learn", classmethod(lambda *a: learned.append(a[2].sum()) or learn(*a)))
     monkeypatch.setattr(Panel, "testify", lambda *a: rounds.append(a[2].sum()) or testify(*a))
-    hidden, panel = settle(Z, np.zeros(X.shape, dtype=bool), judged, columns, None)
+    hidden, _ = settle(Z, np.zeros(X.shape, dtype=bool), judged, columns, None)
     assert np.mean(hidden[wrong]) > 0.9
     # Of nothing hidden, of most suspects, and at the end of what is hidden then.
     assert learned[0] == 0

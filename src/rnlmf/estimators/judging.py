@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from rnlmf.engine.batches import evenly_drawn
 from rnlmf.engine.source import Rows, RowSource
 from rnlmf.fitting.defaults import Tuning
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.model import FittedModel
+from rnlmf.model_selection.held_out import FITTED_SAMPLES
 from rnlmf.opinions import Judge, Judgement, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.dictionary import DictionaryOpinion
@@ -43,6 +45,11 @@ def who_judges(parameters: dict[str, Any], X: Rows) -> Judging:
     return Judging(cells=not pixels, pixels=pixels)
 
 
+def fitted_samples(judging: Judging, X: Rows) -> Rows:
+    """What the dictionary is learned from: where others judge, more do not make it a better one."""
+    return evenly_drawn(X, FITTED_SAMPLES) if judging.cells and not isinstance(X, RowSource) else X
+
+
 def learn_judge(
     judging: Judging,
     X: Array,
@@ -60,6 +67,8 @@ def learn_judge(
 
     The dictionary has a say on cells where columns are `scaled`, with the tuning of the fit.
     """
+    if any(judging):
+        learner.report("judging cells", None)
     if judging.pixels:
         return PixelJudge.learn(X, false_repairs=false_repairs)
     if not judging.cells:

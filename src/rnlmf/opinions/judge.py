@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -47,8 +47,10 @@ FARTHEST_TAIL = 1e4
 CALIBRATION = 2.0
 # With fewer right cells beside wrong ones, all right cells tell what predictions are off.
 FEWEST_BESIDE = 50
-# Panels are learned from at most so many rows.
-LEARNED_ROWS = 20_000
+# Panels are learned from at most so many rows; of longer sequences, from stretches of so many.
+LEARNED_ROWS, STRETCH_ROWS = 20_000, 2_000
+# Rows without an order are judged so many at a time: that bounds the memory.
+JUDGED_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,15 @@ class Judgement:
     bad_rows: Array
     stuck: Array
     unseen: Array
+
+    @classmethod
+    def joined(cls, parts: list[Judgement]) -> Judgement:
+        """Of rows one part below the other; what is of columns by the mean."""
+        rows = [f.name for f in fields(cls) if f.name != "unseen"]
+        return cls(
+            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in rows},
+            unseen=np.average([p.unseen for p in parts], axis=0, weights=[len(p.wrong) for p in parts]),
+        )
 
     def repaired(self, X: Array) -> Array:
         """`X` with predictions where it is wrong or missing; everything else to the bit."""
@@ -182,25 +193,25 @@ class Judge:
         """
         columns = Columns.of(X)
         Z = columns.scaled(X)
-        rows = np.arange(len(Z))
-        if len(Z) > LEARNED_ROWS and sequence is None:
-            rows = np.sort(canonical_order(Z)[:: -(-len(Z) // LEARNED_ROWS)])
-        part, judged = Z[rows], judgeable(columns, X[rows], Z[rows])
         known = tuple(map(Remembered, further))
+        whole, rows = sequence, _learned_rows(Z, sequence)
+        part, judged = Z[rows], judgeable(columns, X[rows], Z[rows])
+        sequence = None if whole is None else whole.part(rows)
         if (
             sequence is not None
             and not force_order
             and not order_helps(part, X[rows], judged, columns, sequence, known)
         ):
-            sequence = None
+            sequence = whole = None
+            rows = _learned_rows(Z, None)
+            part = Z[rows]
         if sequence is not None:
             columns = columns.with_exceptions(X[rows])
         columns = without_errors(columns, X[rows], part, sequence)
         judged = judgeable(columns, X[rows], part)
         first = first_suspicion(columns, X[rows], part, sequence)
-        # In a table, further opinions have the last word; in a sequence a rough start misleads them.
-        patient = sequence is not None or not further
-        hidden, panel = settle(part, first, judged, columns, sequence, patient=patient)
+        # Further opinions have the last word.
+        hidden, panel = settle(part, first, judged, columns, sequence, patient=not further)
 
         def evidence(hidden: Array, panel: Panel) -> Evidence:
             hearing = Hearing()
@@ -241,10 +252,10 @@ class Judge:
         if len(rows) == len(Z):
             # What was found with patience while learning is where judging the same data begins.
             judge = replace(judge, settled=Settled.of(X, hidden))
-        judgement = judge.judge(X, sequence, force_order=True)
+        judgement = judge.judge(X, whole, force_order=True)
         judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
         if judge.threshold > 0.5:
-            judgement = judge.judge(X, sequence, force_order=True)
+            judgement = judge.judge(X, whole, force_order=True)
         heard = further if panel.fellows.further else ()
         panel = replace(panel, fellows=replace(panel.fellows, further=heard))
         judge = replace(judge, panel=panel, tails=_tails(X, judgement))
@@ -266,6 +277,10 @@ class Judge:
             and not order_helps(Z, X, judged, columns, sequence, self.panel.fellows.further)
         ):
             sequence = None
+        if sequence is None and len(X) > JUDGED_ROWS:
+            return Judgement.joined(
+                [self.judge(X[i : i + JUDGED_ROWS]) for i in range(0, len(X), JUDGED_ROWS)]
+            )
         absurd = columns.absurd(Z)
         hidden = first_suspicion(columns, X, Z, sequence)
         if self.settled is not None:
@@ -345,6 +360,17 @@ class Judge:
             )
             for j in np.flatnonzero(suspects.any(axis=0) & ~self.trusted)
         }
+
+
+def _learned_rows(Z: Array, sequence: Sequence | None) -> Array:
+    """Rows that panels are learned from: all, or some, of a sequence in long stretches."""
+    n = len(Z)
+    if n <= LEARNED_ROWS:
+        return np.arange(n)
+    if sequence is None:
+        return np.sort(canonical_order(Z)[:: -(-n // LEARNED_ROWS)])
+    starts = np.linspace(0, n - STRETCH_ROWS, LEARNED_ROWS // STRETCH_ROWS).astype(np.intp)
+    return np.unique(starts[:, None] + np.arange(STRETCH_ROWS))
 
 
 def _least_distances(Z: Array, suspects: Array, witness: Witness, shares: Array) -> Array:

@@ -22,9 +22,10 @@ FIRST_PRICE = 0.5
 # Learning has settled when fewer cells than this are hidden or shown again; those that were both before
 # are hidden and shown in turns, and do not settle.
 LEARNED, IN_TURNS = 5e-4, 2
-# A panel stays as it is until so many cells, as a share of the suspects, have been hidden or shown since
-# it was learned: what it has learned hardly changes, and only rows with such cells need be asked again.
-AS_LEARNED = 0.25
+# A panel stays as it is until cells as many as this share of the suspects have been hidden or shown:
+# what it has learned hardly changes, and only rows with such cells need be asked again. In a sequence,
+# where rows around them are judged by them too, it would be too late.
+AS_LEARNED = 0.1
 # Suspects account for each other if they are off by less than so many scales, and than this share of
 # what they are off if none of them is believed.
 CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
@@ -254,7 +255,8 @@ def settle(
             break
         changes += new != hidden
         hidden = new
-        if settled or np.sum(hidden != learned) > AS_LEARNED * np.sum(hidden & ~always):
+        moved = np.sum(hidden != learned) > AS_LEARNED * np.sum(hidden & ~always)
+        if settled or moved or sequence is not None:
             panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further, hearing)
             learned = hidden
         else:
