@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import cases, convergence, growth, iteration, peers
+from benchmarks import cases, convergence, default, growth, iteration, peers
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("rnlmf", "numpy", "scipy", "scikit-learn", "numba", "threadpoolctl")
@@ -19,6 +19,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "iteration": ("Time of an iteration, float32, 2 threads", iteration.run),
     "growth": ("Growth of time per iteration and of memory, float32", growth.run),
     "convergence": ("Time to an error, against plain NumPy in the paper's order", convergence.run),
+    "default": ("What no parameter costs, in processor time", default.run),
     "peers": ("What one would use instead: motion capture 01_09, rho 0.3", peers.run),
 }
 NEED_DATA = {"peers"}

@@ -1,10 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from rnlmf import RNLMF
+from rnlmf.fitting.defaults import Tuning
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.model import FittedModel
 from rnlmf.fitting.settings import LearnerSettings
+from rnlmf.opinions import dictionary
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded, row_keys
 from rnlmf.opinions.panel import Remembered
@@ -50,9 +54,10 @@ def test_rows_are_known_by_what_they_hold(rng):
     assert np.mean(row_keys(changed) == keys) > 0.85
 
 
-def test_a_sample_is_not_predicted_by_a_dictionary_that_has_seen_it(rng):
+@pytest.mark.parametrize("n_samples", [60, 600])
+def test_a_sample_is_not_predicted_by_a_dictionary_that_has_seen_it(rng, n_samples):
     # Independent cells: who predicts them has seen them.
-    Z = rng.normal(size=(60, 6))
+    Z = rng.normal(size=(n_samples, 6))
     parameters = RNLMF(25, noise_weight="scale", kernel_scale=0.5, neighbors=0.0).get_params(deep=False)
     learner = Learner(LearnerSettings.of(parameters))
     tuning = learner.choose(bounded(Z), 0).tuning
@@ -61,6 +66,21 @@ def test_a_sample_is_not_predicted_by_a_dictionary_that_has_seen_it(rng):
     said = opinion(Z, np.zeros(Z.shape, dtype=bool))
     assert abs(np.corrcoef(said.ravel(), Z.ravel())[0, 1]) < 0.2
     assert DictionaryOpinion.learn(Z[:8], bounded(Z[:8]), model, learner, tuning) is None
+
+
+def test_a_fold_goes_on_from_the_dictionary_of_all_without_what_is_known_of_its_samples(rng):
+    Z = 0.1 * rng.normal(size=(300, 4))
+    Z[7] = 3.0
+    parameters = RNLMF(6, noise_weight="scale", kernel_scale=1.0, neighbors=0.0).get_params(deep=False)
+    learner = Learner(LearnerSettings.of(parameters))
+    model, _ = learner.learn(Z, Tuning(), 0)
+    # The strange sample has an atom of its own.
+    atoms = model.units.to_engine(np.vstack([Z[7], Z[10:15]]))
+    model = replace(model, atoms=atoms)
+    start = dictionary._from_atoms(learner, model, np.delete(Z, 7, axis=0)).settings
+    assert start.max_iter == dictionary.MORE_ITERATIONS
+    assert np.abs(start.init).max() < 1.0
+    np.testing.assert_allclose(start.init[1:], Z[10:15])
 
 
 def test_new_samples_are_predicted_by_all_old_ones(learned, rng):

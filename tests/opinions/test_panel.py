@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.panel import Panel
+from rnlmf.opinions.panel import Hearing, Panel, SimilarRows
 from rnlmf.opinions.temporal import Sequence
 
 
@@ -59,3 +59,32 @@ def test_a_further_opinion_that_knows_is_believed(related, rng):
     panel, (witness,) = Panel.learn(Z, hidden, judged, columns, None, (lambda *_: told,))
     np.testing.assert_allclose(panel.fellows.weights[2], 1.0, atol=0.05)
     assert np.median(np.abs(witness.prediction - Z)) < 0.02
+
+
+def test_only_rows_of_which_other_cells_are_shown_are_asked_again(learned, monkeypatch):
+    Z, hidden, judged, sequence, panel, witnesses = learned
+    asked = []
+    predict = SimilarRows.predict
+    monkeypatch.setattr(
+        SimilarRows, "predict", lambda self, Z, *a: asked.append(len(Z)) or predict(self, Z, *a)
+    )
+    hearing = Hearing()
+    panel.testify(Z, hidden, judged, sequence, hearing)
+    other, more = Z.copy(), hidden.copy()
+    more[[3, 9], 1] = True
+    other[3, 1] = 7.0
+    other[20, 2] = 1.0
+    found = panel.testify(other, more, judged, sequence, hearing.copy())
+    expected = panel.testify(other, more, judged, sequence)
+    for one, two in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.prediction, two.prediction, atol=1e-6)
+    # The copy has not changed what was heard first.
+    np.testing.assert_array_equal(
+        panel.testify(Z, hidden, judged, sequence, hearing)[0].prediction, witnesses[0].prediction
+    )
+    # What is hidden may change as it likes.
+    other[9, 1] = 9.0
+    second = hearing.copy()
+    panel.testify(other, more, judged, sequence, second)
+    panel.testify(Z, more, judged, sequence, second)
+    assert asked == [len(Z), 3, len(Z), 3, 1]

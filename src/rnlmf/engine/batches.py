@@ -32,6 +32,12 @@ def canonical_order(X: Array) -> Array:
     return np.argsort(keys, kind="stable")
 
 
+def evenly_drawn(X: Array, count: int) -> Array:
+    """At most `count` rows, evenly spread over the canonical order, in their own order."""
+    step = -(-len(X) // count)
+    return X if step <= 1 else X[np.sort(canonical_order(X)[::step])]
+
+
 def some_rows(X: Rows, count: int, rng: np.random.RandomState) -> Array:
     """At most `count` rows drawn at random, in their order."""
     if len(X) <= count:

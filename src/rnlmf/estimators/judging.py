@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+from rnlmf.engine.batches import evenly_drawn
 from rnlmf.engine.source import Rows, RowSource
 from rnlmf.fitting.defaults import Tuning
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.model import FittedModel
+from rnlmf.model_selection.held_out import FITTED_SAMPLES
 from rnlmf.opinions import Judge, Judgement, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.dictionary import DictionaryOpinion
@@ -81,6 +83,11 @@ def has_neighbours(X: Array) -> bool:
     return bool(neighbours.mean() - pairs.mean() > SURELY * error)
 
 
+def fitted_samples(judging: Judging, X: Rows) -> Rows:
+    """What the dictionary is learned from: where others judge, more do not make it a better one."""
+    return evenly_drawn(X, FITTED_SAMPLES) if judging.cells and not isinstance(X, RowSource) else X
+
+
 def learn_judge(
     judging: Judging,
     X: Array,
@@ -98,6 +105,8 @@ def learn_judge(
 
     The dictionary has a say on cells where columns are `scaled`, with the tuning of the fit.
     """
+    if any(judging):
+        learner.report("judging cells", None)
     if judging.pixels:
         return PixelJudge.learn(X, false_repairs=false_repairs)
     if not judging.cells:

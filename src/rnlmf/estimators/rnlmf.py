@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from rnlmf.conventions import like, report_fit
 from rnlmf.engine import StopReason
-from rnlmf.estimators.judging import learn_judge, who_judges
+from rnlmf.estimators.judging import fitted_samples, learn_judge, who_judges
 from rnlmf.estimators.large import in_memory
 from rnlmf.estimators.tensors import takes_tensors
 from rnlmf.estimators.treatment import SampleTreatment
@@ -332,13 +332,12 @@ class RNLMF(SampleTreatment):
         if checkpoint is not None:
             kept = Checkpoint(checkpoint, self.get_params(deep=False), data, resume=resume)
         choice, seed = learner.begin(data, seed, kept, brief=any(judging))
+        fitted = fitted_samples(judging, data)
         model, result = learner.learn(
-            data, choice.tuning, seed, learner.reporting(self.callback), checkpoint=kept
+            fitted, choice.tuning, seed, learner.reporting(self.callback), checkpoint=kept
         )
-        neighbours = learner.neighbours(data, model, result, seed)
+        neighbours = learner.neighbours(fitted, model, result, seed)
         self._model = model = replace(model, neighbours=neighbours)
-        if any(judging):
-            report("judging cells", None)
         self._judge, judgement = learn_judge(
             judging,
             X,

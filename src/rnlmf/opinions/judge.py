@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -47,8 +47,10 @@ FARTHEST_TAIL = 1e4
 CALIBRATION = 2.0
 # With fewer right cells beside wrong ones, all right cells tell what predictions are off.
 FEWEST_BESIDE = 50
-# Panels are learned from at most so many rows.
-LEARNED_ROWS = 20_000
+# Panels are learned from at most so many rows; of longer sequences, from stretches of so many.
+LEARNED_ROWS, STRETCH_ROWS = 20_000, 2_000
+# Rows without an order are judged so many at a time: that bounds the memory.
+JUDGED_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,15 @@ class Judgement:
     bad_rows: Array
     stuck: Array
     unseen: Array
+
+    @classmethod
+    def joined(cls, parts: list[Judgement]) -> Judgement:
+        """Of rows one part below the other; what is of columns by the mean."""
+        rows = [f.name for f in fields(cls) if f.name != "unseen"]
+        return cls(
+            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in rows},
+            unseen=np.average([p.unseen for p in parts], axis=0, weights=[len(p.wrong) for p in parts]),
+        )
 
     def repaired(self, X: Array) -> Array:
         """`X` with predictions where it is wrong or missing; everything else to the bit."""
@@ -182,17 +193,19 @@ class Judge:
         """
         columns = Columns.of(X)
         Z = columns.scaled(X)
-        rows = np.arange(len(Z))
-        if len(Z) > LEARNED_ROWS and sequence is None:
-            rows = np.sort(canonical_order(Z)[:: -(-len(Z) // LEARNED_ROWS)])
-        part, judged = Z[rows], judgeable(columns, X[rows], Z[rows], sequence)
         known = tuple(map(Remembered, further))
+        whole, rows = sequence, _learned_rows(Z, sequence)
+        part = Z[rows]
+        sequence = None if whole is None else whole.part(rows)
+        judged = judgeable(columns, X[rows], part, sequence)
         if (
             sequence is not None
             and not force_order
             and not order_helps(part, X[rows], judged, columns, sequence, known)
         ):
-            sequence = None
+            sequence = whole = None
+            rows = _learned_rows(Z, None)
+            part = Z[rows]
         if sequence is not None:
             columns = columns.with_exceptions(X[rows])
         columns = without_errors(columns, X[rows], part, sequence)
@@ -212,11 +225,14 @@ class Judge:
             hidden, panel = again if dealing else (hidden, panel)
 
         def evidence(hidden: Array, panel: Panel) -> Evidence:
+            hearing = Hearing()
+            witnesses = panel.testify(part, hidden, judged, sequence, hearing)
 
             def testify(cells: Array, some: Array) -> list[Witness]:
-                return panel.testify(cells, some | np.isnan(cells), judged, sequence)
+                # Only rows that are not as above are asked.
+                missing = some | np.isnan(cells)
+                return panel.testify(cells, missing, judged, sequence, hearing.copy())
 
-            witnesses = panel.testify(part, hidden, judged, sequence)
             suspects = hidden & judged
             harm = misleading(part, suspects, judged, witnesses, testify, sequence)
             return Evidence(witnesses, suspects, *harm)
@@ -247,10 +263,10 @@ class Judge:
         if len(rows) == len(Z):
             # What was found with patience while learning is where judging the same data begins.
             judge = replace(judge, settled=Settled.of(X, hidden))
-        judgement = judge.judge(X, sequence, force_order=True)
+        judgement = judge.judge(X, whole, force_order=True)
         judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
         if judge.threshold > 0.5:
-            judgement = judge.judge(X, sequence, force_order=True)
+            judgement = judge.judge(X, whole, force_order=True)
         heard = further if panel.fellows.further else ()
         panel = replace(panel, fellows=replace(panel.fellows, further=heard))
         judge = replace(judge, panel=panel, tails=_tails(X, judgement))
@@ -273,6 +289,10 @@ class Judge:
         ):
             sequence = None
             judged = judgeable(columns, X, Z, None, fine=True)
+        if sequence is None and len(X) > JUDGED_ROWS:
+            return Judgement.joined(
+                [self.judge(X[i : i + JUDGED_ROWS]) for i in range(0, len(X), JUDGED_ROWS)]
+            )
         absurd = columns.absurd(Z)
         hidden = first_suspicion(columns, X, Z, sequence)
         if self.settled is not None:
@@ -282,7 +302,7 @@ class Judge:
         remembering = replace(
             self.panel.fellows, further=tuple(map(Remembered, self.panel.fellows.further))
         )
-        hearing = Hearing(self.panel.fellows, Z)
+        hearing = Hearing()
         stretches = Stretches(Z, judged, columns, sequence)
         # Errors beside each other can hide one another in turns: who is suspected again stays hidden.
         released, returned = np.zeros(Z.shape, dtype=bool), np.zeros(Z.shape, dtype=bool)
@@ -352,6 +372,17 @@ class Judge:
             )
             for j in np.flatnonzero(suspects.any(axis=0) & ~self.trusted)
         }
+
+
+def _learned_rows(Z: Array, sequence: Sequence | None) -> Array:
+    """Rows that panels are learned from: all, or some, of a sequence in long stretches."""
+    n = len(Z)
+    if n <= LEARNED_ROWS:
+        return np.arange(n)
+    if sequence is None:
+        return np.sort(canonical_order(Z)[:: -(-n // LEARNED_ROWS)])
+    starts = np.linspace(0, n - STRETCH_ROWS, LEARNED_ROWS // STRETCH_ROWS).astype(np.intp)
+    return np.unique(starts[:, None] + np.arange(STRETCH_ROWS))
 
 
 def _least_distances(Z: Array, suspects: Array, witness: Witness, shares: Array) -> Array:

@@ -61,8 +61,15 @@ class Fellows:
 
     @classmethod
     def learn(
-        cls, Z: Array, hidden: Array, used: Array, columns: Columns, further: tuple[Opinion, ...]
+        cls,
+        Z: Array,
+        hidden: Array,
+        used: Array,
+        columns: Columns,
+        further: tuple[Opinion, ...],
+        hearing: Hearing | None = None,
     ) -> tuple[Fellows, Witness]:
+        """From cells that are `used`; what they say of all cells is kept by a `hearing`."""
         order = canonical_order(np.where(hidden, 0.0, Z))
         linear = LinearOpinion.learn(Z, hidden, order)
         filled = _filled(Z, hidden, linear.predict(Z, hidden)[0])
@@ -78,11 +85,14 @@ class Fellows:
             model = ScaleModel.learn(residual, used, features, columns.resolution)
             scale = model.predict(features)
         assert scale is not None
-        return cls(linear, similar, further, weights, model), Witness(prediction, scale)
+        fellows = cls(linear, similar, further, weights, model)
+        if hearing is not None:
+            hearing.keep(fellows, Z, hidden, (predictions, deviation, spread))
+        return fellows, Witness(prediction, scale)
 
     def testify(self, Z: Array, hidden: Array, used: Array, hearing: Hearing | None = None) -> Witness:
-        """What the fellows say; a `hearing` of the same cells remembers what they have said before."""
-        predictions, deviation, spread = (hearing or Hearing(self, Z)).of(hidden)
+        """What the fellows say; a `hearing` of the same rows remembers what they have said before."""
+        predictions, deviation, spread = (hearing or Hearing()).of(self, Z, hidden)
         prediction = combine(self.weights, predictions)
         features = _fellow_features(
             Z - prediction, used, self.scale.unit, predictions, deviation, spread
@@ -91,28 +101,40 @@ class Fellows:
 
 
 class Hearing:
-    """What the fellows say of the same rows time and again: asked anew where other cells are hidden."""
+    """What fellows have said of rows: they are asked anew only where other cells are shown."""
 
-    def __init__(self, fellows: Fellows, Z: Array) -> None:
-        self.fellows = fellows
-        self.Z = Z
-        self._hidden: Array | None = None
-        self._heard: tuple[Array, ...] = ()
+    def __init__(self) -> None:
+        self._fellows: Fellows | None = None
+        self._shown: Array = np.empty((0, 0))
+        self._said: tuple[Array, Array, Array] = (np.empty(0), np.empty(0), np.empty(0))
 
-    def of(self, hidden: Array) -> tuple[Array, Array, Array]:
-        """Predictions, and both kinds of deviations."""
-        f = self.fellows
-        if self._hidden is None:
-            self._heard = _by_fellows(f.linear, f.similar, f.further, self.Z, hidden)
-        else:
-            rows = np.flatnonzero((hidden != self._hidden).any(axis=1))
-            if len(rows):
-                fresh = _by_fellows(f.linear, f.similar, f.further, self.Z[rows], hidden[rows])
-                for old, new in zip(self._heard, fresh, strict=True):
-                    old[..., rows, :] = new
-        self._hidden = hidden.copy()
-        predictions, deviation, spread = self._heard
-        return predictions, deviation, spread
+    def keep(self, fellows: Fellows, Z: Array, hidden: Array, said: tuple[Array, Array, Array]) -> None:
+        """Predictions and both kinds of deviations; what is kept is the hearing's own."""
+        self._fellows, self._shown, self._said = fellows, np.where(hidden, np.nan, Z), said
+
+    def copy(self) -> Hearing:
+        """Another that goes on from here."""
+        other = Hearing()
+        other._fellows, other._shown = self._fellows, self._shown
+        predictions, deviation, spread = self._said
+        other._said = predictions.copy(), deviation.copy(), spread.copy()
+        return other
+
+    def of(self, fellows: Fellows, Z: Array, hidden: Array) -> tuple[Array, Array, Array]:
+        """Predictions, and both kinds of deviations, of the same rows as before."""
+        f = fellows
+        if self._fellows is not fellows:
+            self.keep(f, Z, hidden, _by_fellows(f.linear, f.similar, f.further, Z, hidden))
+            return self._said
+        shown = np.where(hidden, np.nan, Z)
+        same = (shown == self._shown) | (np.isnan(shown) & np.isnan(self._shown))
+        rows = np.flatnonzero(~same.all(axis=1))
+        if len(rows):
+            fresh = _by_fellows(f.linear, f.similar, f.further, Z[rows], hidden[rows])
+            for old, new in zip(self._said, fresh, strict=True):
+                old[..., rows, :] = new
+        self._shown = shown
+        return self._said
 
 
 class Remembered:
@@ -247,10 +269,11 @@ class Panel:
         columns: Columns,
         sequence: Sequence | None,
         further: tuple[Opinion, ...] = (),
+        hearing: Hearing | None = None,
     ) -> tuple[Panel, list[Witness]]:
         """From cells that are not hidden; shares and scales from those that can be judged."""
         used = judged & ~hidden
-        fellows, row = Fellows.learn(Z, hidden, used, columns, further)
+        fellows, row = Fellows.learn(Z, hidden, used, columns, further, hearing)
         if sequence is None:
             return cls(columns, fellows, None, None), [row]
         surroundings = sequence.near(Z, hidden)

@@ -54,6 +54,13 @@ class Sequence:
         steps = np.arange(n, dtype=float) if times is None else np.asarray(times, dtype=float)
         return cls((0, *(int(b) for b in breaks)), steps)
 
+    def part(self, rows: Array) -> Sequence:
+        """Some of the rows, ascending: where one is left out, another sequence begins."""
+        first = np.zeros(len(self.times), dtype=bool)
+        first[list(self.starts)] = True
+        begins = first[rows] | (np.diff(rows, prepend=-2) != 1)
+        return Sequence(tuple(int(i) for i in np.flatnonzero(begins)), self.times[rows])
+
     def apply(self, function: Callable[[slice], Array], shape: tuple[int, int]) -> Array:
         """What `function` says of every sequence, one below the other."""
         out = np.empty(shape)

@@ -27,6 +27,7 @@ columns that fail it have the errors that others usually have.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import gammaln
@@ -91,10 +92,12 @@ def student_density(relative: Array, freedom: float) -> Array:
     return density
 
 
+@lru_cache
 def _stretch(freedom: float) -> float:
     return float(student.ppf((1.0 + QUANTILE) / 2.0, freedom)) / NORMAL_QUANTILE
 
 
+@lru_cache
 def _surprising(freedom: float, chance: float) -> float:
     return float(student.isf(chance / 2.0, freedom)) / _stretch(freedom)
 
