@@ -1,14 +1,10 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from rnlmf import RNLMF
-from rnlmf.fitting.defaults import Tuning
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.model import FittedModel
 from rnlmf.fitting.settings import LearnerSettings
-from rnlmf.opinions import dictionary
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded, row_keys
 from rnlmf.opinions.panel import Remembered
@@ -66,21 +62,6 @@ def test_a_sample_is_not_predicted_by_a_dictionary_that_has_seen_it(rng, n_sampl
     said = opinion(Z, np.zeros(Z.shape, dtype=bool))
     assert abs(np.corrcoef(said.ravel(), Z.ravel())[0, 1]) < 0.2
     assert DictionaryOpinion.learn(Z[:8], bounded(Z[:8]), model, learner, tuning) is None
-
-
-def test_a_fold_goes_on_from_the_dictionary_of_all_without_what_is_known_of_its_samples(rng):
-    Z = 0.1 * rng.normal(size=(300, 4))
-    Z[7] = 3.0
-    parameters = RNLMF(6, noise_weight="scale", kernel_scale=1.0, neighbors=0.0).get_params(deep=False)
-    learner = Learner(LearnerSettings.of(parameters))
-    model, _ = learner.learn(Z, Tuning(), 0)
-    # The strange sample has an atom of its own.
-    atoms = model.units.to_engine(np.vstack([Z[7], Z[10:15]]))
-    model = replace(model, atoms=atoms)
-    start = dictionary._from_atoms(learner, model, np.delete(Z, 7, axis=0)).settings
-    assert start.max_iter == dictionary.MORE_ITERATIONS
-    assert np.abs(start.init).max() < 1.0
-    np.testing.assert_allclose(start.init[1:], Z[10:15])
 
 
 def test_new_samples_are_predicted_by_all_old_ones(learned, rng):

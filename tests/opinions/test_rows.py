@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rnlmf.opinions import Judge
+from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.rows import RowVerdict
-from rnlmf.opinions.verdict import Witness
 
 
 @pytest.fixture(scope="module")

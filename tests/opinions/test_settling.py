@@ -5,8 +5,8 @@ import pytest
 
 from rnlmf.opinions import Judge, Sequence
 from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.settling import Stretches
-from rnlmf.opinions.verdict import Witness
 
 
 @pytest.fixture

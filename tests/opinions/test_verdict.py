@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from rnlmf.opinions.verdict import PRICE, ColumnVerdict, Values, Verdict, Witness
+from rnlmf.opinions.densities import Witness
+from rnlmf.opinions.verdict import PRICE, ColumnVerdict, Verdict
 
 RIGHT = {
     "normal": lambda rng, n: rng.normal(size=n),
@@ -252,12 +253,3 @@ def test_one_column_alone_deals_nothing(rng):
     others = np.column_stack([at_rest(rng)[1] for _ in range(5)])
     assert Verdict.learn(others, judged, together, dealing=True).dealing
     assert not Verdict.learn(others, judged, together).dealing
-
-
-def test_density_of_values_is_one(rng):
-    values = Values.of(rng.normal(size=5000), 0.01)
-    x = np.linspace(-12.0, 12.0, 4001)
-    assert np.trapezoid(values.density(x), x) == pytest.approx(1.0, abs=0.15)
-    inside = np.abs(x) < 1.5
-    normal = np.exp(-0.5 * x**2) / np.sqrt(2.0 * np.pi)
-    np.testing.assert_allclose(values.density(x)[inside], normal[inside], rtol=0.35)

@@ -104,7 +104,7 @@ CLASSES = {
     "RowVerdict": "rnlmf.opinions.rows:RowVerdict",
     "Verdict": "rnlmf.opinions.verdict:Verdict",
     "ColumnVerdict": "rnlmf.opinions.verdict:ColumnVerdict",
-    "Values": "rnlmf.opinions.verdict:Values",
+    "Values": "rnlmf.opinions.densities:Values",
     "SolverOptions": "rnlmf.fitting.settings:SolverOptions",
     "Problem": "rnlmf.engine.problem:Problem",
     "Units": "rnlmf.engine.samples:Units",

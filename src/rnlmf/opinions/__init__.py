@@ -5,10 +5,12 @@ Read in this order: :mod:`~rnlmf.opinions.columns` (units in which columns can b
 :mod:`~rnlmf.opinions.temporal` (what a cell should be, by its row, by similar rows, by the dictionary,
 by its neighbours in time), :mod:`~rnlmf.opinions.panel` (all of them together),
 :mod:`~rnlmf.opinions.mixing` (how far each opinion is to be believed, cell by cell),
+:mod:`~rnlmf.opinions.densities` (how likely a value is, right or wrong),
 :mod:`~rnlmf.opinions.verdict` (the probability that a cell is wrong), :mod:`~rnlmf.opinions.evidence`
 (is what looks wrong really wrong?), :mod:`~rnlmf.opinions.returning` (values that return: states or
 errors?), :mod:`~rnlmf.opinions.rows` (rows of which nothing fits), :mod:`~rnlmf.opinions.settling`
-(what to hide while others are learned) and :mod:`~rnlmf.opinions.judge`, which puts them together.
+(what to hide while others are learned) and :mod:`~rnlmf.opinions.judge`, which puts them together to a
+:mod:`~rnlmf.opinions.judgement`.
 
 Images have a judge of their own: :mod:`~rnlmf.opinions.pixel_relations`,
 :mod:`~rnlmf.opinions.pixel_verdict`, :mod:`~rnlmf.opinions.pixel_evidence` and
@@ -16,7 +18,8 @@ Images have a judge of their own: :mod:`~rnlmf.opinions.pixel_relations`,
 Nothing here knows of estimators, files or screens.
 """
 
-from rnlmf.opinions.judge import Judge, Judgement
+from rnlmf.opinions.judge import Judge
+from rnlmf.opinions.judgement import Judgement
 from rnlmf.opinions.temporal import Sequence
 
 __all__ = ["Judge", "Judgement", "Sequence"]

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.metrics import pairwise_distances_argmin
 
 from rnlmf.engine.batches import canonical_order
 from rnlmf.engine.corruption import AdaptationSchedule
@@ -28,9 +27,6 @@ FARTHEST = 4.0
 PACE = Pace(40, 3e-3, fills=(0, 8), schedule=AdaptationSchedule(first=15, every=3, least=2))
 # Nor is a dictionary that is only asked better after more iterations.
 MOST_ITERATIONS = 100
-# From the dictionary of all samples fewer will do. It may know errors of a sample that has an atom of
-# its own, hence only with so many samples for every atom.
-MORE_ITERATIONS, SAMPLES_PER_ATOM = 20, 10
 # Rows that are asked about at a time.
 CHUNK_ROWS = 1 << 14
 # Of fewer samples nothing is learned; more do not make a dictionary better that is only asked.
@@ -91,8 +87,6 @@ class DictionaryOpinion:
             rows = rows[canonical_order(data[rows])[:: -(-len(rows) // MOST_ROWS)]]
             # From the same start whatever the seed: opinions are no lottery.
             some, learning = data[rows].astype(np.float64), _of_some(learner, len(rows))
-            if len(rows) >= SAMPLES_PER_ATOM * len(whole.atoms):
-                learning = _from_atoms(learner, whole, some)
             models.append(learning.learn(some, tuning, 0, single_precision=True)[0])
         return cls(whole, tuple(models), np.unique(keys).view(np.int64), learner.settings.n_threads)
 
@@ -134,20 +128,6 @@ class DictionaryOpinion:
 def _fold(keys: Array, count: int) -> Array:
     fold: Array = (keys % np.uint64(count)).astype(np.intp)
     return fold
-
-
-def _from_atoms(learner: Learner, whole: FittedModel, data: Array) -> Learner:
-    """The same from the dictionary of all samples, without what it may know of samples not in `data`.
-
-    An atom to which none of the `data` is nearest may have been that of others; it becomes one of the
-    `data`, evenly spread over them.
-    """
-    atoms = whole.units.to_data(whole.atoms)
-    filled = np.where(np.isnan(data), whole.units.center, data)
-    nearest = pairwise_distances_argmin(filled, atoms)
-    lost = np.bincount(nearest, minlength=len(atoms)) == 0
-    atoms[lost] = filled[np.linspace(0, len(filled) - 1, int(lost.sum())).astype(np.intp)]
-    return Learner(replace(learner.brief(MORE_ITERATIONS).settings, init=atoms))
 
 
 def _of_some(learner: Learner, n_rows: int) -> Learner:

@@ -19,9 +19,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.panel import mostly_hidden
 from rnlmf.opinions.temporal import Sequence
-from rnlmf.opinions.verdict import Witness
 from rnlmf.typing import Array
 
 # From cells and which are hidden to what the panel says.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -10,7 +10,9 @@ import numpy as np
 
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.evidence import CREDIBLE, misleading
+from rnlmf.opinions.judgement import Judgement, tails_of
 from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered, mostly_hidden
 from rnlmf.opinions.returning import without_errors
 from rnlmf.opinions.rows import RowVerdict
@@ -28,7 +30,7 @@ from rnlmf.opinions.settling import (
     with_further,
 )
 from rnlmf.opinions.temporal import Sequence
-from rnlmf.opinions.verdict import FALSE_REPAIRS, Verdict, Witness, least_probability
+from rnlmf.opinions.verdict import FALSE_REPAIRS, Verdict, least_probability
 from rnlmf.typing import Array
 
 # Most rounds in which the panel judges; a verdict has settled when fewer cells than this change it.
@@ -40,80 +42,10 @@ ONE_BY_ONE = 0.9
 ODD = 0.05
 # What is off by more scales in a bad row is repaired.
 FAR = 4.0
-# No residual counts as more than so many squared scales in what predictions are off.
-FARTHEST_TAIL = 1e4
-# Predictions are worse, and right cells repaired more often, than residuals tell that were not looked
-# for: by about this factor on the development sets of benchmarks/unseen.
-CALIBRATION = 2.0
-# With fewer right cells beside wrong ones, all right cells tell what predictions are off.
-FEWEST_BESIDE = 50
 # Panels are learned from at most so many rows; of longer sequences, from stretches of so many.
 LEARNED_ROWS, STRETCH_ROWS = 20_000, 2_000
 # Rows without an order are judged so many at a time: that bounds the memory.
 JUDGED_ROWS = 20_000
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What has been found out of a table.
-
-    Attributes
-    ----------
-    prediction : array of shape (n, m)
-        What every cell should be, in the data's units, by opinions that did not see it.
-    scale : array of shape (n, m)
-        How far such predictions are off, usually.
-    deviation : array of shape (n, m)
-        The same as a root mean square, which is more: predictions of some cells are far off.
-    probability : array of shape (n, m)
-        That a cell is wrong; 0 where it cannot be judged.
-    wrong : array of bool of shape (n, m)
-        The cells to be repaired.
-    bad_rows : array of bool of shape (n,)
-        Rows of which most is wrong.
-    stuck : array of bool of shape (n, m)
-        Cells of stretches in which a column repeats a value that its fellows contradict.
-    unseen : array of shape (m,)
-        Mean square of the errors in columns whose cells cannot be judged, as far as others tell.
-    """
-
-    prediction: Array
-    scale: Array
-    deviation: Array
-    probability: Array
-    wrong: Array
-    bad_rows: Array
-    stuck: Array
-    unseen: Array
-
-    @classmethod
-    def joined(cls, parts: list[Judgement]) -> Judgement:
-        """Of rows one part below the other; what is of columns by the mean."""
-        rows = [f.name for f in fields(cls) if f.name != "unseen"]
-        return cls(
-            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in rows},
-            unseen=np.average([p.unseen for p in parts], axis=0, weights=[len(p.wrong) for p in parts]),
-        )
-
-    def repaired(self, X: Array) -> Array:
-        """`X` with predictions where it is wrong or missing; everything else to the bit."""
-        limit = float(np.finfo(X.dtype).max)
-        prediction = np.clip(self.prediction, -limit, limit).astype(X.dtype)
-        return np.where(self.wrong | np.isnan(X), prediction, X)
-
-    def error_left(self, X: Array) -> float:
-        """Relative error of the repaired data, estimated; NaN where nothing was found."""
-        repaired = self.repaired(X).astype(np.float64)
-        changed = self.wrong | np.isnan(X)
-        size = float(np.linalg.norm(repaired))
-        if not (changed.any() or self.bad_rows.any()) or size == 0.0:
-            return float("nan")
-        probability = np.nan_to_num(self.probability, nan=1.0)
-        # What is left of a bad row is as wrong as it looks.
-        probability = np.where(self.bad_rows[:, None], 1.0, probability)
-        kept = probability * np.nan_to_num(X - self.prediction) ** 2
-        squares = np.where(changed, self.deviation**2, np.maximum(kept, self.unseen))
-        return CALIBRATION * float(np.sqrt(squares.sum())) / size
 
 
 class Evidence(NamedTuple):
@@ -269,7 +201,7 @@ class Judge:
             judgement = judge.judge(X, whole, force_order=True)
         heard = further if panel.fellows.further else ()
         panel = replace(panel, fellows=replace(panel.fellows, further=heard))
-        judge = replace(judge, panel=panel, tails=_tails(X, judgement))
+        judge = replace(judge, panel=panel, tails=tails_of(X, judgement))
         return judge, replace(judgement, deviation=judgement.scale * judge.tails)
 
     def judge(
@@ -394,19 +326,3 @@ def _least_distances(Z: Array, suspects: Array, witness: Witness, shares: Array)
     for j in np.flatnonzero((shares > 0.0) & (shares < CREDIBLE) & suspects.any(axis=0)):
         least[j] = np.quantile(distance[suspects[:, j], j], max(1.0 - shares[j], 0.0))
     return least
-
-
-def _tails(X: Array, judgement: Judgement) -> Array:
-    """Root mean square over scale of the residuals of right cells, for every column; at least 1.
-
-    Of those beside wrong cells, if there are enough: what is to be repaired has fewer to go by.
-    """
-    right = ~judgement.wrong & ~np.isnan(X)
-    beside = right & judgement.wrong.any(axis=1, keepdims=True)
-    right = np.where(beside.sum(axis=0) >= FEWEST_BESIDE, beside, right)
-    with np.errstate(over="ignore", invalid="ignore"):
-        relative = np.where(right, (X - judgement.prediction) / judgement.scale, 0.0)
-    weights = np.where(right, judgement.scale**2, 0.0)
-    total = weights.sum(axis=0)
-    squares = (weights * np.minimum(relative**2, FARTHEST_TAIL)).sum(axis=0)
-    return np.sqrt(np.maximum(squares / np.where(total > 0.0, total, 1.0), 1.0))

@@ -14,11 +14,11 @@ import numpy as np
 
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import WILD, Columns
+from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.linear import LinearOpinion
 from rnlmf.opinions.mixing import ScaleModel, combine, logarithm, of_row, shares, typical
 from rnlmf.opinions.similar import SimilarRows
 from rnlmf.opinions.temporal import Sequence, Surroundings
-from rnlmf.opinions.verdict import Witness
 from rnlmf.typing import Array
 
 # From cells and which of them are hidden to a prediction of every cell that does not see it, or NaN.

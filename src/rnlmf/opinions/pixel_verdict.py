@@ -21,8 +21,8 @@ from scipy.sparse import csr_matrix
 from scipy.special import stdtr
 from scipy.stats import t as student
 
+from rnlmf.opinions.densities import student_density
 from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
-from rnlmf.opinions.verdict import student_density
 from rnlmf.typing import Array
 
 FREEDOMS = (10.0, 4.0, 2.0, 1.0)

@@ -17,7 +17,7 @@ import numpy as np
 
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.judge import FARTHEST_TAIL, Judgement
+from rnlmf.opinions.judgement import FARTHEST_TAIL, Judgement
 from rnlmf.opinions.mixing import (
     NORMAL_QUANTILE,
     OWN_CELLS,

@@ -27,10 +27,10 @@ from dataclasses import replace
 import numpy as np
 
 from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.densities import Witness, student_density
 from rnlmf.opinions.evidence import CREDIBLE, ERRORS
 from rnlmf.opinions.panel import Panel
 from rnlmf.opinions.temporal import Sequence
-from rnlmf.opinions.verdict import Witness, student_density
 from rnlmf.typing import Array
 
 # Among values that stay for a while, the least share of errors: no state is as independent of all else.

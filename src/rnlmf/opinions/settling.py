@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.mixing import typical
 from rnlmf.opinions.panel import BAD_ROW, Fellows, Opinion, Panel, mostly_hidden
 from rnlmf.opinions.temporal import GOLDEN, Sequence
-from rnlmf.opinions.verdict import LEAST_ERROR, Verdict, Witness
+from rnlmf.opinions.verdict import LEAST_ERROR, Verdict
 from rnlmf.typing import Array
 
 # Most rounds in which opinions are learned anew.

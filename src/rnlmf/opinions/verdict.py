@@ -11,7 +11,8 @@ that belongs elsewhere (of another row, or a sensor that reads its usual value w
 
     f_1(z) = (1 - delta) N(z; p_0, s_0^2 + tau^2) + delta g(z),
 
-with ``g`` the density of the column's values (:class:`Values`), which go up as often as down. Then
+with ``g`` the density of the column's values (:class:`~rnlmf.opinions.densities.Values`), which go up
+as often as down. Then
 
     P(wrong) = pi f_1 / (pi f_1 + (1 - pi) f_0),
 
@@ -27,13 +28,18 @@ columns that fail it have the errors that others usually have.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln
-from scipy.stats import t as student
 
-from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
+from rnlmf.opinions.densities import (
+    BLUNT,
+    FARTHEST,
+    Values,
+    Witness,
+    right_cells,
+    surprising,
+    wrong_cells,
+)
 from rnlmf.typing import Array
 
 FREEDOMS = (30.0, 10.0, 4.0, 2.0, 1.0)
@@ -60,86 +66,12 @@ FALSE_REPAIRS = 0.01
 PRICE_OF_DEALT = 1.0
 # More cells do not change the parameters.
 MOST_CELLS = 2000
-# Beyond so many deviations all errors are as likely: an absurd value is not less wrong for that.
-FARTHEST = 4.0
-# Quantiles that stand for the values of a column, how many of them tell a density, and over how many
-# scales of the predictions: it must not tell the shape of their errors.
-KNOTS, TOGETHER, BLUNT = 100, 5, 6.0
 # Some errors are always anywhere.
 MOST_DEALT = 0.99
 # Values are dealt if more than this share of the errors are, in the middle of the columns.
 MOSTLY = 0.5
 # Predictions vary by the distance of these quantiles.
 VARIED = (0.01, 0.99)
-
-
-@dataclass(frozen=True)
-class Witness:
-    """A prediction of every cell, and its scale; an infinite scale is no testimony."""
-
-    prediction: Array
-    scale: Array
-
-    def of(self, rows: Array) -> Witness:
-        """What it says of some rows."""
-        return Witness(self.prediction[rows], self.scale[rows])
-
-
-def student_density(relative: Array, freedom: float) -> Array:
-    """Of Student's distribution."""
-    constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(freedom * np.pi)
-    density: Array = np.exp(constant - (freedom + 1) / 2 * np.log1p(relative * relative / freedom))
-    return density
-
-
-@lru_cache
-def _stretch(freedom: float) -> float:
-    return float(student.ppf((1.0 + QUANTILE) / 2.0, freedom)) / NORMAL_QUANTILE
-
-
-@lru_cache
-def _surprising(freedom: float, chance: float) -> float:
-    return float(student.isf(chance / 2.0, freedom)) / _stretch(freedom)
-
-
-def _right(z: Array, p: Array, s: Array, freedom: float) -> Array:
-    """Density of every witness, (K, n); scales are calibrated at a quantile of the normal."""
-    stretch = _stretch(freedom)
-    told = np.isfinite(s)
-    scale = np.where(told, s, 1.0) / stretch
-    with np.errstate(over="ignore"):
-        return np.where(told, student_density((z - p) / scale, freedom) / scale, 0.0) + 1e-300
-
-
-def _wrong(z: Array, p: Array, s: Array, size: float, farthest: float = FARTHEST) -> Array:
-    deviation = np.sqrt(np.where(np.isfinite(s), s, 0.0) ** 2 + size**2)
-    relative = np.clip((z - p) / deviation, -farthest, farthest)
-    density: Array = np.exp(-0.5 * relative**2) / (deviation * np.sqrt(2.0 * np.pi))
-    return density
-
-
-@dataclass(frozen=True)
-class Values:
-    """How densely the values of a column lie: by the distance to the nearest of its quantiles."""
-
-    knots: Array
-    least: float
-
-    @classmethod
-    def of(cls, z: Array, scale: float) -> Values:
-        """From cells, and the usual scale of their predictions."""
-        return cls(np.quantile(z, (np.arange(KNOTS) + 0.5) / KNOTS), BLUNT * scale)
-
-    def density(self, z: Array) -> Array:
-        """Of values at `z`, by the `TOGETHER` quantiles to either side; none beyond the last."""
-        place = np.searchsorted(self.knots, z)
-        below = self.knots[np.maximum(place - TOGETHER, 0)]
-        above = self.knots[np.minimum(place + TOGETHER, KNOTS - 1)]
-        reach = np.maximum(above - below, self.least) / 2.0
-        first = np.searchsorted(self.knots, z - reach)
-        last = np.searchsorted(self.knots, z + reach, side="right")
-        density: Array = (last - first) / KNOTS / (2.0 * reach)
-        return density
 
 
 def _exchanged(posterior: Array, above: Array) -> float:
@@ -186,7 +118,7 @@ class ColumnVerdict:
         only = np.full(len(p), 0.1 / max(len(p) - 1, 1))
         only[0] = 1.0 - only[1:].sum()
         alone, usual = -np.inf, float(np.median(s[0]))
-        likely = [_right(z, p, s, freedom) for freedom in FREEDOMS]
+        likely = [right_cells(z, p, s, freedom) for freedom in FREEDOMS]
         begin = cls(credibility=only, share=0.03, size=3.0)
         for f in likely:
             for _ in range(STEPS if len(f) > 1 else 0):
@@ -219,7 +151,7 @@ class ColumnVerdict:
         # From one freedom to the next, what was found is a good start.
         for freedom, f in zip(FREEDOMS, likely, strict=True):
             for _ in range(STEPS):
-                anywhere = (1.0 - now.dealt) * _wrong(z, p[0], s[0], now.size)
+                anywhere = (1.0 - now.dealt) * wrong_cells(z, p[0], s[0], now.size)
                 wrong = anywhere + now.dealt * density
                 right = now.credibility @ f
                 posterior = now.share * wrong / (now.share * wrong + (1.0 - now.share) * right)
@@ -236,7 +168,7 @@ class ColumnVerdict:
                     dealt=min(max(elsewhere / total, 0.0), MOST_DEALT) if now.dealt else 0.0,
                     credibility=credibility / credibility.sum(),
                 )
-            wrong = (1.0 - now.dealt) * _wrong(z, p[0], s[0], now.size) + now.dealt * density
+            wrong = (1.0 - now.dealt) * wrong_cells(z, p[0], s[0], now.size) + now.dealt * density
             value = float(np.log(now.share * wrong + (1.0 - now.share) * (now.credibility @ f)).sum())
             if value > likelihood:
                 best, likelihood = now, value
@@ -245,7 +177,7 @@ class ColumnVerdict:
 
     def _wrong(self, z: Array, p: Array, s: Array, farthest: float = FARTHEST) -> Array:
         """Density of wrong cells, by the first witness, times their share."""
-        density = _wrong(z, p[0], s[0], self.size, farthest)
+        density = wrong_cells(z, p[0], s[0], self.size, farthest)
         if self.values is not None:
             density = (1.0 - self.dealt) * density + self.dealt * self.values.density(z)
         return self.share * density
@@ -260,16 +192,16 @@ class ColumnVerdict:
         wrong, above = self._wrong(z, p, s), z > p[0]
         logs = []
         for freedom in FREEDOMS:
-            both = wrong + (1.0 - self.share) * (self.credibility @ _right(z, p, s, freedom))
+            both = wrong + (1.0 - self.share) * (self.credibility @ right_cells(z, p, s, freedom))
             price = 0.0 if freedom == self.freedom else 0.5 * np.log(len(z))
             logs.append([float(np.log(both[side]).sum()) - price for side in (~above, above)])
         return replace(self, tails=tuple(FREEDOMS[i] for i in np.argmax(logs, axis=0)))
 
     def likely(self, z: Array, p: Array, s: Array) -> bool:
         """Whether cells may well have these errors: no tail alone is far more likely."""
-        right = self.credibility @ _right(z, p, s, self.freedom)
+        right = self.credibility @ right_cells(z, p, s, self.freedom)
         wrong = self._wrong(z, p, s)
-        alone = max(float(np.log(self.credibility @ _right(z, p, s, nu)).sum()) for nu in FREEDOMS)
+        alone = max(float(np.log(self.credibility @ right_cells(z, p, s, nu)).sum()) for nu in FREEDOMS)
         together = float(np.log(wrong + (1.0 - self.share) * right).sum())
         return alone < together + FAR_MORE_LIKELY * np.log(max(len(z), 2))
 
@@ -280,7 +212,7 @@ class ColumnVerdict:
 
     def surprising(self, chance: float) -> float:
         """Scales by which predictions of right cells are off with this chance."""
-        return _surprising(self.freedom, chance)
+        return surprising(self.freedom, chance)
 
     def probability(self, z: Array, p: Array, s: Array) -> Array:
         """That cells are wrong."""
@@ -291,7 +223,7 @@ class ColumnVerdict:
         tails = self.tails or (self.freedom, self.freedom)
         for freedom, side in zip(tails, (~above, above), strict=True):
             own = z[side], p[:, side], s[:, side]
-            right = (1.0 - self.share) * (self.credibility @ _right(*own, freedom))
+            right = (1.0 - self.share) * (self.credibility @ right_cells(*own, freedom))
             # From here on Student's density falls more slowly than the normal one of errors, and who is
             # farther off would be less suspicious.
             farthest = min(FARTHEST, float(np.sqrt(freedom + 1.0)))

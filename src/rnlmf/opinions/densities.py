@@ -1,0 +1,90 @@
+"""How likely a value is: of a right cell, by what witnesses say, and of a wrong one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import gammaln
+from scipy.stats import t as student
+
+from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
+from rnlmf.typing import Array
+
+# Beyond so many deviations all errors are as likely: an absurd value is not less wrong for that.
+FARTHEST = 4.0
+# Quantiles that stand for the values of a column, how many of them tell a density, and over how many
+# scales of the predictions: it must not tell the shape of their errors.
+KNOTS, TOGETHER, BLUNT = 100, 5, 6.0
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A prediction of every cell, and its scale; an infinite scale is no testimony."""
+
+    prediction: Array
+    scale: Array
+
+    def of(self, rows: Array) -> Witness:
+        """What it says of some rows."""
+        return Witness(self.prediction[rows], self.scale[rows])
+
+
+def student_density(relative: Array, freedom: float) -> Array:
+    """Of Student's distribution."""
+    constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(freedom * np.pi)
+    density: Array = np.exp(constant - (freedom + 1) / 2 * np.log1p(relative * relative / freedom))
+    return density
+
+
+@lru_cache
+def stretch(freedom: float) -> float:
+    """What Student's scale is multiplied by to have the quantile at which scales are calibrated."""
+    return float(student.ppf((1.0 + QUANTILE) / 2.0, freedom)) / NORMAL_QUANTILE
+
+
+@lru_cache
+def surprising(freedom: float, chance: float) -> float:
+    """Scales by which predictions with such a tail are off with this chance."""
+    return float(student.isf(chance / 2.0, freedom)) / stretch(freedom)
+
+
+def right_cells(z: Array, p: Array, s: Array, freedom: float) -> Array:
+    """Density of right cells by every witness, (K, n); scales are calibrated at a quantile."""
+    told = np.isfinite(s)
+    scale = np.where(told, s, 1.0) / stretch(freedom)
+    with np.errstate(over="ignore"):
+        return np.where(told, student_density((z - p) / scale, freedom) / scale, 0.0) + 1e-300
+
+
+def wrong_cells(z: Array, p: Array, s: Array, size: float, farthest: float = FARTHEST) -> Array:
+    """Density of errors of a `size` about predictions: normal, and no less beyond the farthest."""
+    deviation = np.sqrt(np.where(np.isfinite(s), s, 0.0) ** 2 + size**2)
+    relative = np.clip((z - p) / deviation, -farthest, farthest)
+    density: Array = np.exp(-0.5 * relative**2) / (deviation * np.sqrt(2.0 * np.pi))
+    return density
+
+
+@dataclass(frozen=True)
+class Values:
+    """How densely the values of a column lie: by the distance to the nearest of its quantiles."""
+
+    knots: Array
+    least: float
+
+    @classmethod
+    def of(cls, z: Array, scale: float) -> Values:
+        """From cells, and the usual scale of their predictions."""
+        return cls(np.quantile(z, (np.arange(KNOTS) + 0.5) / KNOTS), BLUNT * scale)
+
+    def density(self, z: Array) -> Array:
+        """Of values at `z`, by the `TOGETHER` quantiles to either side; none beyond the last."""
+        place = np.searchsorted(self.knots, z)
+        below = self.knots[np.maximum(place - TOGETHER, 0)]
+        above = self.knots[np.minimum(place + TOGETHER, KNOTS - 1)]
+        reach = np.maximum(above - below, self.least) / 2.0
+        first = np.searchsorted(self.knots, z - reach)
+        last = np.searchsorted(self.knots, z + reach, side="right")
+        density: Array = (last - first) / KNOTS / (2.0 * reach)
+        return density
