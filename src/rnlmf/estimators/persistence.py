@@ -101,6 +101,7 @@ CLASSES = {
     "LinearOpinion": "rnlmf.opinions.linear:LinearOpinion",
     "SimilarRows": "rnlmf.opinions.similar:SimilarRows",
     "ScaleModel": "rnlmf.opinions.mixing:ScaleModel",
+    "Stage": "rnlmf.opinions.learning:Stage",
     "RowVerdict": "rnlmf.opinions.rows:RowVerdict",
     "Verdict": "rnlmf.opinions.verdict:Verdict",
     "ColumnVerdict": "rnlmf.opinions.verdict:ColumnVerdict",

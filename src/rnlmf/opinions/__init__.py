@@ -9,7 +9,8 @@ by its neighbours in time), :mod:`~rnlmf.opinions.panel` (all of them together),
 :mod:`~rnlmf.opinions.verdict` (the probability that a cell is wrong), :mod:`~rnlmf.opinions.evidence`
 (is what looks wrong really wrong?), :mod:`~rnlmf.opinions.returning` (values that return: states or
 errors?), :mod:`~rnlmf.opinions.rows` (rows of which nothing fits), :mod:`~rnlmf.opinions.settling`
-(what to hide while others are learned) and :mod:`~rnlmf.opinions.judge`, which puts them together to a
+(what to hide while others are learned), :mod:`~rnlmf.opinions.learning` (from blurred opinions to sharp
+ones) and :mod:`~rnlmf.opinions.judge`, which puts them together to a
 :mod:`~rnlmf.opinions.judgement`.
 
 Images have a judge of their own: :mod:`~rnlmf.opinions.pixel_relations`,

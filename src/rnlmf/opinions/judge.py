@@ -13,6 +13,7 @@ from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.judgement import Judgement, tails_of
+from rnlmf.opinions.learning import Settlement, Stage, gradually, settle, with_further
 from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered, mostly_hidden
 from rnlmf.opinions.returning import without_errors
 from rnlmf.opinions.rows import RowVerdict
@@ -25,9 +26,7 @@ from rnlmf.opinions.settling import (
     judgeable,
     most_suspicious,
     order_helps,
-    settle,
     vouched_for,
-    with_further,
 )
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import FALSE_REPAIRS, Verdict, least_probability
@@ -74,14 +73,13 @@ class Settled:
         digests, first = np.unique(_digests(X), return_index=True)
         return cls(digests, np.packbits(hidden[first], axis=1))
 
-    def recalled(self, X: Array, hidden: Array) -> Array:
-        """The same of rows of `X` that are known, and `hidden` of others."""
+    def recalled(self, X: Array, hidden: Array) -> tuple[Array, Array]:
+        """The same of rows of `X` that are known, and `hidden` of others; and which are known."""
         digests = _digests(X)
         place = np.minimum(np.searchsorted(self.digests, digests), len(self.digests) - 1)
         known = self.digests[place] == digests
         bits = np.unpackbits(self.hidden[place], axis=1, count=X.shape[1])
-        recalled: Array = np.where(known[:, None], bits.astype(bool), hidden)
-        return recalled
+        return np.where(known[:, None], bits.astype(bool), hidden), known
 
 
 def _digests(X: Array) -> Array:
@@ -105,6 +103,7 @@ class Judge:
     rows: RowVerdict
     left_alone: dict[int, str] = field(default_factory=dict)
     settled: Settled | None = None
+    stages: tuple[Stage, ...] = ()
     tails: Array | None = None
     threshold: float = 0.5
 
@@ -143,18 +142,18 @@ class Judge:
         columns = without_errors(columns, X[rows], part, sequence)
         judged = judgeable(columns, X[rows], part, sequence)
         first = first_suspicion(columns, X[rows], part, sequence)
-        hidden, panel = settle(part, first, judged, columns, sequence)
+        learned = settle(part, first, judged, columns, sequence)
 
-        def deals(hidden: Array, panel: Panel) -> bool:
-            said = panel.testify(part, hidden, judged, sequence)
+        def deals(learned: Settlement) -> bool:
+            said = learned.panel.testify(part, learned.hidden, judged, sequence)
             return Verdict.learn(part, judged, said, dealing=True).dealing
 
-        dealing = deals(hidden, panel)
+        dealing = deals(learned)
         if dealing:
-            again = settle(part, hidden, judged, columns, sequence, dealing=True)
+            again = settle(part, learned.hidden, judged, columns, sequence, dealing=True)
             # What is dealt must still look so when it is hidden.
-            dealing = deals(*again)
-            hidden, panel = again if dealing else (hidden, panel)
+            dealing = deals(again)
+            learned = again._replace(stages=learned.stages) if dealing else learned
 
         def evidence(hidden: Array, panel: Panel) -> Evidence:
             hearing = Hearing()
@@ -171,15 +170,16 @@ class Judge:
 
         found = None
         if further:
-            more, wider = with_further(part, first, hidden, judged, columns, sequence, known, dealing)
-            found = evidence(more, wider)
+            wider = with_further(part, first, learned, judged, columns, sequence, known, dealing)
+            found = evidence(wider.hidden, wider.panel)
             # Where further opinions make right cells suspicious one does better without them.
-            simple = evidence(hidden, panel) if found.doubts else found
+            simple = evidence(learned.hidden, learned.panel) if found.doubts else found
             fewer = simple.suspects.sum() <= found.suspects.sum()
             if simple.doubts >= found.doubts or not fewer:
-                hidden, panel = more, wider
+                learned = wider
             else:
                 found = simple
+        hidden, panel, stages = learned
         witnesses, suspects, overall, shares = found or evidence(hidden, panel)
         verdict = Verdict.learn(part, judged, witnesses, dealing=dealing)
         alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
@@ -191,7 +191,7 @@ class Judge:
         some = judged & ~hidden
         hard = RowVerdict.learn(part, some, witnesses[-1], panel.fellows.scale.unit)
         judge = cls(panel, verdict, alone, sequence is not None, trusted, least, overall, hard)
-        judge = replace(judge, left_alone=judge._reasons(suspects, shares))
+        judge = replace(judge, stages=stages, left_alone=judge._reasons(suspects, shares))
         if len(rows) == len(Z):
             # What was found with patience while learning is where judging the same data begins.
             judge = replace(judge, settled=Settled.of(X, hidden))
@@ -199,9 +199,9 @@ class Judge:
         judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
         if judge.threshold > 0.5:
             judgement = judge.judge(X, whole, force_order=True)
-        heard = further if panel.fellows.further else ()
-        panel = replace(panel, fellows=replace(panel.fellows, further=heard))
-        judge = replace(judge, panel=panel, tails=tails_of(X, judgement))
+        judge = replace(judge, tails=tails_of(X, judgement), panel=panel.forgetting(further))
+        stages = tuple(replace(s, panel=s.panel.forgetting(further)) for s in stages)
+        judge = replace(judge, stages=stages)
         return judge, replace(judgement, deviation=judgement.scale * judge.tails)
 
     def judge(
@@ -226,15 +226,19 @@ class Judge:
                 [self.judge(X[i : i + JUDGED_ROWS]) for i in range(0, len(X), JUDGED_ROWS)]
             )
         absurd = columns.absurd(Z)
-        hidden = first_suspicion(columns, X, Z, sequence)
-        if self.settled is not None:
-            hidden = self.settled.recalled(X, hidden)
         probability, always = np.zeros(Z.shape), np.isnan(Z) | absurd
+        hidden, known = first_suspicion(columns, X, Z, sequence), np.zeros(len(Z), dtype=bool)
+        if self.settled is not None:
+            hidden, known = self.settled.recalled(X, hidden)
         # Suspects are believed, all of them, in every round.
         remembering = replace(
             self.panel.fellows, further=tuple(map(Remembered, self.panel.fellows.further))
         )
         hearing = Hearing()
+        new_rows = self._doubtful(Z, hidden, judged, known, sequence, hearing)
+        if new_rows.any():
+            some = hidden[new_rows], judged[new_rows], always[new_rows], sequence
+            hidden[new_rows] = gradually(self.stages, Z[new_rows], *some)
         stretches = Stretches(Z, judged, columns, sequence)
         # Errors beside each other can hide one another in turns: who is suspected again stays hidden.
         released, returned = np.zeros(Z.shape, dtype=bool), np.zeros(Z.shape, dtype=bool)
@@ -290,6 +294,24 @@ class Judge:
             self.verdict.unseen(self.trusted, np.median(witnesses[0].scale, axis=0))
             * columns.spread**2,
         )
+
+    def _doubtful(
+        self,
+        Z: Array,
+        hidden: Array,
+        judged: Array,
+        known: Array,
+        sequence: Sequence | None,
+        hearing: Hearing,
+    ) -> Array:
+        """Rows that were not learned from and in which something is suspicious; of a sequence, all."""
+        if known.all() or not self.stages:
+            return np.zeros(len(Z), dtype=bool)
+        if sequence is not None:
+            return np.ones(len(Z), dtype=bool)
+        witnesses = self.panel.testify(Z, hidden, judged, None, hearing)
+        suspicious = np.any(self._probability(Z, judged, witnesses) > 0.5, axis=1)
+        return np.asarray(suspicious & ~known)
 
     def _probability(self, Z: Array, judged: Array, witnesses: list[Witness]) -> Array:
         verdict = self.alone if self.ordered and len(witnesses) == 1 else self.verdict

@@ -8,7 +8,7 @@ between the families by their scales, cell by cell. Each family, and the mixture
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -301,6 +301,11 @@ class Panel:
         time = self.neighbours.testify(Z, surroundings, used, sequence)
         row = _silent_in_bad_rows(row, time, hidden)
         return self._ordered(Z, used, row, time, surroundings)
+
+    def forgetting(self, further: tuple[Opinion, ...]) -> Panel:
+        """The same without what further opinions are remembered to have said, if they are heard."""
+        heard = further if self.fellows.further else ()
+        return replace(self, fellows=replace(self.fellows, further=heard))
 
     def _ordered(
         self, Z: Array, used: Array, row: Witness, time: Witness, surroundings: Surroundings

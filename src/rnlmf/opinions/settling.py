@@ -12,17 +12,9 @@ from rnlmf.opinions.temporal import GOLDEN, Sequence
 from rnlmf.opinions.verdict import LEAST_ERROR, Verdict
 from rnlmf.typing import Array
 
-# Most rounds in which opinions are learned anew.
-LEARNING_ROUNDS = 12
 # The most suspicious cell of a row misleads the opinions on its fellows. While others are looked at,
 # only cells at least half as suspicious are hidden together with it; in time, within so many rows.
 AT_ONCE, AT_ONCE_ROWS = 0.5, 7
-# While suspects are looked for, errors still blur the predictions and each other, and need not pay in
-# full for being told apart; what was hidden for nothing is judged again at the end.
-FIRST_PRICE = 0.5
-# Learning has settled when fewer cells than this are hidden or shown again; those that were both before
-# are hidden and shown in turns, and do not settle.
-LEARNED, IN_TURNS = 5e-4, 2
 # Suspects account for each other if they are off by less than so many scales, and than this share of
 # what they are off if none of them is believed.
 CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
@@ -259,66 +251,6 @@ def _exchanged(Z: Array, wrong: Array, prediction: Array) -> Array:
         shift = int(len(rows) * ((k + 1) * GOLDEN % 1.0))
         made_up[rows[order], j] = prediction[rows[order], j] + (-1) ** k * np.roll(errors[order], shift)
     return made_up
-
-
-def settle(
-    Z: Array,
-    hidden: Array,
-    judged: Array,
-    columns: Columns,
-    sequence: Sequence | None,
-    further: tuple[Opinion, ...] = (),
-    dealing: bool = False,
-) -> tuple[Array, Panel]:
-    """Learn, judge and hide in turns until the verdict does not change any more."""
-    always = np.isnan(Z) | columns.absurd(Z)
-    stretches = Stretches(Z, judged, columns, sequence)
-    changes = np.zeros(Z.shape, dtype=np.int8)
-    for _ in range(LEARNING_ROUNDS):
-        panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
-        suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE, dealing=dealing)
-        probability = suspicion.probability(Z, judged, witnesses)
-        probability = in_bursts(probability, hidden, sequence)
-        excused = vouched_for(
-            panel.fellows, Z, probability, judged, always, witnesses, suspicion, sequence
-        )
-        wrong = ((probability > 0.5) & ~excused) | stretches.stuck(Z, witnesses[-1])
-        wrong |= stretches.away(Z, witnesses[-1])
-        new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
-        if np.mean((new != hidden) & (changes < IN_TURNS)) < LEARNED:
-            break
-        changes += new != hidden
-        hidden = new
-    return hidden, panel
-
-
-def with_further(
-    Z: Array,
-    first: Array,
-    hidden: Array,
-    judged: Array,
-    columns: Columns,
-    sequence: Sequence | None,
-    further: tuple[Opinion, ...],
-    dealing: bool,
-) -> tuple[Array, Panel]:
-    """Go on from what was `hidden` with further opinions, or where they know better: begin with them.
-
-    Relations between columns tell errors best when few are left in a row; on a curved structure they
-    tell nothing, and what they hide is hidden for nothing. The dictionary bears errors from the start.
-    """
-
-    def size(prediction: Array) -> float:
-        said = judged & ~np.isnan(prediction)
-        return float(np.mean(np.log(typical(Z - prediction, said, columns.resolution))))
-
-    later = settle(Z, hidden, judged, columns, sequence, further, dealing)
-    known = later[1].testify(Z, later[0], judged, sequence)[0]
-    if min(size(opinion(Z, first)) for opinion in further) > size(known.prediction):
-        return later
-    earlier = settle(Z, first, judged, columns, sequence, further, dealing)
-    others = earlier[1].testify(Z, earlier[0], judged, sequence)[0]
-    return earlier if size(others.prediction) < size(known.prediction) else later
 
 
 def order_helps(

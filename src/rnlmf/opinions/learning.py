@@ -1,0 +1,158 @@
+"""Learn, judge and hide in turns: from opinions that errors still blur to sharp ones.
+
+The first opinions are learned with all errors among the cells, and are unsure of everything; only the
+grossest errors stand out. Once those are hidden the next opinions are surer, and so on. The last ones
+are so sure that one error makes its whole row look wrong, and who meets a new row with them alone hides
+the wrong cells. So the first stages are kept, and new rows go through them as the old ones did.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.mixing import typical
+from rnlmf.opinions.panel import Hearing, Opinion, Panel
+from rnlmf.opinions.settling import Stretches, in_bursts, most_suspicious, vouched_for
+from rnlmf.opinions.temporal import Sequence
+from rnlmf.opinions.verdict import Verdict
+from rnlmf.typing import Array
+
+# Most rounds in which opinions are learned anew.
+LEARNING_ROUNDS = 12
+# While suspects are looked for, errors still blur the predictions and each other, and need not pay in
+# full for being told apart; what was hidden for nothing is judged again at the end.
+FIRST_PRICE = 0.5
+# Learning has settled when fewer cells than this are hidden or shown again; those that were both before
+# are hidden and shown in turns, and do not settle.
+LEARNED, IN_TURNS = 5e-4, 2
+# Stages that are kept for new rows, and rounds in each of them.
+STAGES, STAGE_ROUNDS = 2, 4
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A panel that was learned while errors were not all hidden, and what it suspected.
+
+    Attributes
+    ----------
+    panel : Panel
+        The opinions.
+    verdict : Verdict
+        What is wrong by all witnesses.
+    alone : Verdict
+        The same for rows without an order.
+    """
+
+    panel: Panel
+    verdict: Verdict
+    alone: Verdict
+
+    @classmethod
+    def of(cls, panel: Panel, verdict: Verdict, Z: Array, judged: Array, hidden: Array) -> Stage:
+        """With a verdict for rows without an order, where there is one."""
+        if panel.neighbours is None:
+            return cls(panel, verdict, verdict)
+        said = panel.testify(Z, hidden, judged, None)
+        return cls(panel, verdict, Verdict.learn(Z, judged, said, FIRST_PRICE))
+
+
+class Settlement(NamedTuple):
+    """What was hidden in the end, the opinions learned without it, and the first stages."""
+
+    hidden: Array
+    panel: Panel
+    stages: tuple[Stage, ...]
+
+
+def settle(
+    Z: Array,
+    hidden: Array,
+    judged: Array,
+    columns: Columns,
+    sequence: Sequence | None,
+    further: tuple[Opinion, ...] = (),
+    dealing: bool = False,
+) -> Settlement:
+    """Learn, judge and hide in turns until the verdict does not change any more."""
+    always = np.isnan(Z) | columns.absurd(Z)
+    stretches = Stretches(Z, judged, columns, sequence)
+    changes = np.zeros(Z.shape, dtype=np.int8)
+    stages: list[Stage] = []
+    for _ in range(LEARNING_ROUNDS):
+        panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
+        suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE, dealing=dealing)
+        if len(stages) < STAGES:
+            stages.append(Stage.of(panel, suspicion, Z, judged, hidden))
+        probability = suspicion.probability(Z, judged, witnesses)
+        probability = in_bursts(probability, hidden, sequence)
+        excused = vouched_for(
+            panel.fellows, Z, probability, judged, always, witnesses, suspicion, sequence
+        )
+        wrong = ((probability > 0.5) & ~excused) | stretches.stuck(Z, witnesses[-1])
+        wrong |= stretches.away(Z, witnesses[-1])
+        new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
+        if np.mean((new != hidden) & (changes < IN_TURNS)) < LEARNED:
+            break
+        changes += new != hidden
+        hidden = new
+    return Settlement(hidden, panel, tuple(stages))
+
+
+def gradually(
+    stages: tuple[Stage, ...],
+    Z: Array,
+    hidden: Array,
+    judged: Array,
+    always: Array,
+    sequence: Sequence | None,
+) -> Array:
+    """What to hide of new rows before the last opinions are asked: stage by stage."""
+    for stage in stages:
+        hearing = Hearing()
+        for _ in range(STAGE_ROUNDS):
+            witnesses = stage.panel.testify(Z, hidden, judged, sequence, hearing)
+            verdict = stage.verdict if len(witnesses) > 1 else stage.alone
+            probability = in_bursts(verdict.probability(Z, judged, witnesses), hidden, sequence)
+            excused = vouched_for(
+                stage.panel.fellows, Z, probability, judged, always, witnesses, verdict, sequence
+            )
+            wrong = ((probability > 0.5) & ~excused) | always
+            new = most_suspicious(Z, wrong, hidden, witnesses[0], sequence)
+            if np.array_equal(new, hidden):
+                break
+            hidden = new
+    return hidden
+
+
+def with_further(
+    Z: Array,
+    first: Array,
+    simple: Settlement,
+    judged: Array,
+    columns: Columns,
+    sequence: Sequence | None,
+    further: tuple[Opinion, ...],
+    dealing: bool,
+) -> Settlement:
+    """Go on from a `simple` one with further opinions, or where they know better: begin with them.
+
+    Relations between columns tell errors best when few are left in a row; on a curved structure they
+    tell nothing, and what they hide is hidden for nothing. The dictionary bears errors from the start.
+    """
+
+    def size(prediction: Array) -> float:
+        said = judged & ~np.isnan(prediction)
+        return float(np.mean(np.log(typical(Z - prediction, said, columns.resolution))))
+
+    later = settle(Z, simple.hidden, judged, columns, sequence, further, dealing)
+    later = later._replace(stages=simple.stages)
+    known = later.panel.testify(Z, later.hidden, judged, sequence)[0]
+    if min(size(opinion(Z, first)) for opinion in further) > size(known.prediction):
+        return later
+    earlier = settle(Z, first, judged, columns, sequence, further, dealing)
+    others = earlier.panel.testify(Z, earlier.hidden, judged, sequence)[0]
+    return earlier if size(others.prediction) < size(known.prediction) else later

@@ -1,0 +1,71 @@
+"""From blurred opinions to sharp ones, for rows that were learned from and for new ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rnlmf.opinions import Judge, Sequence
+from rnlmf.opinions.learning import STAGES
+
+
+def surface(n, seed):
+    """Twenty columns of a curved, three-dimensional structure, well determined; 5% of it wrong."""
+    shape = np.random.default_rng(123)
+    linear, waves = shape.normal(size=(3, 20)), shape.normal(size=(6, 20))
+    rng = np.random.default_rng(seed)
+    place = rng.uniform(-1.0, 1.0, (n, 3))
+    truth = place @ linear + np.column_stack([np.sin(2 * place), np.cos(2 * place)]) @ waves
+    truth += 0.01 * truth.std(axis=0) * rng.normal(size=truth.shape)
+    wrong = rng.random(truth.shape) < 0.05
+    sizes = rng.choice([-1.0, 1.0], truth.shape) * rng.uniform(1.0, 8.0, truth.shape)
+    return truth, truth + np.where(wrong, sizes * truth.std(axis=0), 0.0)
+
+
+@pytest.fixture(scope="module")
+def learned():
+    truth, noisy = surface(1500, 0)
+    judge, judgement = Judge.learn(noisy)
+    return judge, np.std(judgement.repaired(noisy) - truth)
+
+
+def test_new_rows_are_cleaned_as_well_as_those_learned_from(learned):
+    """One error makes a whole row look wrong to opinions that are sure: which cell is it?"""
+    judge, of_old = learned
+    truth, noisy = surface(600, 1)
+    of_new = np.std(judge.judge(noisy).repaired(noisy) - truth)
+    assert of_new < 1.5 * of_old
+    sharp = replace(judge, stages=())
+    assert np.std(sharp.judge(noisy).repaired(noisy) - truth) > 5.0 * of_new
+
+
+def test_new_rows_may_come_one_by_one(learned):
+    judge, _ = learned
+    _, noisy = surface(40, 2)
+    together = judge.judge(noisy).repaired(noisy)
+    alone = np.vstack([judge.judge(row[None]).repaired(row[None]) for row in noisy])
+    assert np.mean(np.isclose(alone, together, atol=1e-6)) > 0.99
+
+
+def test_right_new_rows_come_back_to_the_bit(learned):
+    judge, _ = learned
+    truth, _ = surface(300, 3)
+    np.testing.assert_array_equal(judge.judge(truth).repaired(truth), truth)
+
+
+def test_few_stages_are_kept(learned):
+    assert 1 <= len(learned[0].stages) <= STAGES
+
+
+def test_rows_of_an_ordered_judge_may_come_without_order(rng):
+    t = np.linspace(0.0, 40.0, 900)
+    truth = np.column_stack([np.sin(t), np.cos(t), np.sin(2 * t) + np.cos(t), np.sin(t + 1)])
+    truth += 0.02 * rng.normal(size=truth.shape)
+    noisy = np.where(
+        rng.random(truth.shape) < 0.04, truth + rng.choice([-4.0, 4.0], truth.shape), truth
+    )
+    judge, _ = Judge.learn(noisy, Sequence.of(len(noisy)))
+    assert judge.ordered
+    rows = rng.permutation(len(noisy))
+    found = judge.judge(noisy[rows]).repaired(noisy[rows])
+    assert np.std(found - truth[rows]) < 0.4 * np.std(noisy - truth)
