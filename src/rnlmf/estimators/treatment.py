@@ -14,7 +14,7 @@ from rnlmf.engine import Encoding, has_missing
 from rnlmf.engine.source import RowSource
 from rnlmf.estimators.large import by_block, rows_of
 from rnlmf.estimators.tensors import takes_tensors
-from rnlmf.estimators.uncertainty import remaining_error, scores_of
+from rnlmf.estimators.uncertainty import error_when_repeated, remaining_error, scores_of
 from rnlmf.fitting.defaults import number_of_atoms
 from rnlmf.fitting.model import FittedModel
 from rnlmf.fitting.settings import threads_of
@@ -119,7 +119,8 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """Relative error that is left in ``denoise(X)``, estimated without the truth.
 
         With several opinions: what is known of the errors of their predictions where a cell was
-        repaired, and of the probability that others are wrong. With the dictionary alone: the noise
+        repaired, and of the probability that others are wrong; and what is left of the errors that were
+        found when they are put into other rows. With the dictionary alone: the noise
         that was found is put on the denoised samples again, each sample getting that of another, and
         removed once more; the error of that is known. Expect the right order of magnitude, within a
         factor of two: what the model cannot represent at all goes unseen.
@@ -132,7 +133,11 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         data = self._check(X, mask)
         if self._judge is not None:
-            return self._judged(data).error_left(data)
+            judged = self._judged(data)
+            tried = 0.0
+            if judged.wrong.any() and isinstance(self._judge, Judge) and len(data) > 1:
+                tried = error_when_repeated(data, judged.repaired(data), self._denoised)
+            return judged.error_left(data, tried)
         rng = np.random.RandomState(random_state)
         return remaining_error(data, self._denoised(data), self._denoised, rng)
 
