@@ -3,7 +3,7 @@ import pytest
 from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_digits
 
-from rnlmf.datasets import occlude, salt_and_pepper
+from rnlmf.datasets import corrupt_entries, occlude, salt_and_pepper
 from rnlmf.metrics import relative_rmse
 from rnlmf.opinions.pixels import PixelJudge, same_unit
 
@@ -32,6 +32,16 @@ def test_salt_and_pepper_goes_and_the_rest_stays(digits, salted):
     assert relative_rmse(digits, repaired) < 0.6 * relative_rmse(digits, noisy)
     assert np.array_equal(repaired[~judgement.wrong], noisy[~judgement.wrong])
     assert np.mean(judgement.wrong[noisy == digits]) < 0.03
+
+
+@pytest.mark.parametrize("density", [0.05, 0.1])
+def test_gaussian_noise_in_some_pixels_goes(digits, density):
+    """It is darker than black, brighter than white, and anything between, in every image."""
+    noisy = corrupt_entries(digits, density, random_state=0)
+    assert same_unit(noisy)
+    _, judgement = PixelJudge.learn(noisy)
+    assert relative_rmse(digits, judgement.repaired(noisy)) < 0.7 * relative_rmse(digits, noisy)
+    assert np.mean(judgement.wrong[noisy == digits]) < 0.01
 
 
 def test_a_block_is_found_though_its_pixels_vouch_for_each_other(digits):

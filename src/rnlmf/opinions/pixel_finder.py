@@ -1,0 +1,200 @@
+"""Who looks for wrong pixels has seen some: errors are made up of those found so far.
+
+Predictions alone tell an error from a stroke badly: both surprise. What sets them apart is what they do
+to the pixels around, and that is learned. Images without suspects (or all, with suspects filled in)
+receive those of others, value by value and place by place: salt, blocks and lines stay what they are.
+Which cells these are is known, so a classifier (boosted trees, shared over all pixels) learns to find
+them, by how far a cell is from several predictions, what is around it, and how much better others are
+predicted without the suspects. Asked about the images as they are, it gives the probability that a cell
+is wrong. Where there are no errors, surprises that are moved look other than those in
+their own place, and few of them are found again. That is the evidence: the suspects are errors if more
+than half of them are found by somebody who has seen their like in other images only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from rnlmf.engine.batches import canonical_order
+from rnlmf.opinions.evidence import CREDIBLE, ERRORS
+from rnlmf.opinions.pixel_panel import LEARNED_ROWS, PixelPanel
+from rnlmf.opinions.pixel_relations import Relations, digests
+from rnlmf.opinions.pixel_scale import Scale
+from rnlmf.opinions.pixel_verdict import PixelVerdict
+from rnlmf.opinions.similar import SimilarRows
+from rnlmf.typing import Array
+
+# Cells that a classifier learns from; and its trees.
+CELLS, TREES = 100_000, 60
+# Rows without suspects receive the errors where they are this share of all.
+LEAST_FREE = 0.3
+# Fewer errors are no example.
+FEWEST_ERRORS = 10.0
+# Distances along the columns, both ways, at which a pixel's surroundings lie.
+AROUND = 4
+
+
+class Evidence(NamedTuple):
+    """The share of suspects that are found again, and whether it is most of them for sure."""
+
+    share: float
+    credible: bool
+
+
+def found_again(suspected: Array, revised: Array) -> Evidence:
+    """Of cells that were suspected, each counted by its probability."""
+    total = float(suspected.sum())
+    if total < FEWEST_ERRORS:
+        return Evidence(0.0, credible=False)
+    more = (suspected * (revised - CREDIBLE)).sum(axis=1)
+    credible = bool(more.sum() > ERRORS * np.linalg.norm(more))
+    return Evidence(float((suspected * revised).sum()) / total, credible)
+
+
+class Finder(Protocol):
+    """Revises the probability that cells are wrong."""
+
+    def revised(self, Z: Array, P: Array, missing: Array, like: Array) -> Array:
+        """Of rows that belong to the half of rows they are `like`."""
+
+
+def found(finders: tuple[Finder, ...], Z: Array, missing: Array, like: Array | None = None) -> Array:
+    """The probability that cells are wrong, by one finder after the other."""
+    P = np.zeros(Z.shape)
+    for finder in finders:
+        P = finder.revised(Z, P, missing, Z if like is None else like)
+    return P
+
+
+@dataclass(frozen=True)
+class ByPrediction:
+    """What is too far from its prediction, beside what was suspected before."""
+
+    panel: PixelPanel
+    verdict: PixelVerdict
+
+    @classmethod
+    def learn(
+        cls, Z: Array, P: Array, missing: Array, scale: Scale, relations: Relations, near: Array
+    ) -> ByPrediction:
+        """With relations of all pixels, or of those that are far from each other."""
+        hidden = missing | (P > 0.5)
+        panel = PixelPanel.learn(Z, hidden, missing, scale, relations)
+        said = panel.testify(Z, hidden, missing)
+        return cls(panel, PixelVerdict.learn(Z, hidden, *said, scale, near))
+
+    def revised(self, Z: Array, P: Array, missing: Array, like: Array) -> Array:
+        """Not less than it was."""
+        hidden = missing | (P > 0.5)
+        said = self.panel.testify(Z, hidden, missing, like=like)
+        more: Array = np.maximum(P, self.verdict.probability(Z, hidden, *said))
+        return more
+
+
+@dataclass(frozen=True)
+class ByExample:
+    """A classifier that has seen errors which were put into other rows."""
+
+    believing: Relations
+    afar: Relations
+    doubting: Relations
+    similar: SimilarRows
+    distances: Array
+    scale: Scale
+    classifier: HistGradientBoostingClassifier | None = None
+
+    @classmethod
+    def learn(
+        cls,
+        Z: Array,
+        P: Array,
+        missing: Array,
+        scale: Scale,
+        believing: Relations,
+        afar: Relations,
+        distances: Array,
+        before: tuple[Finder, ...],
+    ) -> ByExample:
+        """From errors made up of those that finders `before` this one have found."""
+        suspects = P > 0.5
+        hidden = missing | suspects
+        doubting = Relations.learn(Z, hidden)
+        said = scale.clipped(doubting.predict(Z, hidden)[0])
+        filled = np.where(hidden, said, Z)
+        similar = SimilarRows.learn(filled, hidden, canonical_order(filled), LEARNED_ROWS)
+        finder = cls(believing, afar, doubting, similar, distances, scale)
+
+        free: Array = np.asarray(~suspects.any(axis=1))
+        to: Array = free if free.mean() >= LEAST_FREE else np.ones_like(free)
+        rows, others = _pairs(Z, to, max(CELLS // Z.shape[1], 2))
+        put: Array = suspects[others] & scale.gross(Z[others] - filled[rows])
+        if not put.any():
+            return finder
+        spoiled = np.where(put, Z[others], filled[rows])
+        asked: Array = put | ~hidden[rows]
+        nowhere = np.zeros(spoiled.shape, dtype=bool)
+        P = found(before, spoiled, nowhere, Z[rows])
+        features, _ = finder._features(spoiled, P > 0.5, nowhere, Z[rows])
+        trees = HistGradientBoostingClassifier(max_iter=TREES, early_stopping=False, random_state=0)
+        return replace(finder, classifier=trees.fit(features[asked], put[asked]))
+
+    def revised(self, Z: Array, P: Array, missing: Array, like: Array) -> Array:
+        """By the classifier; zero where a cell is missing or not far from its prediction."""
+        revised = np.zeros(Z.shape)
+        if self.classifier is not None:
+            features, off = self._features(Z, P > 0.5, missing, like)
+            asked: Array = ~missing & self.scale.gross(off)
+            if asked.any():
+                revised[asked] = self.classifier.predict_proba(features[asked])[:, 1]
+        return revised
+
+    def _features(self, Z: Array, suspects: Array, missing: Array, like: Array) -> tuple[Array, Array]:
+        """What the classifier is told of every cell; and how far it is from its prediction."""
+        clipped, hidden = self.scale.clipped, missing | suspects
+        doubted, deviation = self.doubting.predict(Z, hidden, like=like)
+        doubted = clipped(doubted)
+        believed = clipped(self.believing.predict(Z, missing, like=like)[0])
+        from_afar = clipped(self.afar.predict(Z, missing, like=like)[0])
+        V = np.where(missing, doubted, Z)
+        by_similar, spread = self.similar.predict(np.where(hidden, doubted, V), hidden)
+        off = V - doubted
+        # How much worse others are predicted if the suspects are believed.
+        harm = np.where(hidden, 0.0, np.abs(V - believed) - np.abs(off))
+        of_rows = np.stack([np.abs(off).mean(axis=1), suspects.mean(axis=1), harm.sum(axis=1)])
+        of_cells = [V, off, V - believed, V - from_afar, V - by_similar, deviation, spread]
+        beside = [*self._around(V), *self._around(off), *self._around(suspects)]
+        of_cells += [*beside, np.nansum(self._around(harm), axis=0)]
+        of_cells += [np.broadcast_to(values[:, None], Z.shape) for values in of_rows]
+        return np.stack([values.astype(np.float32) for values in of_cells], axis=-1), off
+
+    def _around(self, V: Array) -> list[Array]:
+        """Values at the distances, either way; NaN beyond the first and the last column."""
+        shifted = []
+        for distance in self.distances:
+            for source, target in (
+                (slice(distance, None), slice(None, -distance)),
+                (slice(None, -distance), slice(distance, None)),
+            ):
+                values = np.full(V.shape, np.nan, dtype=np.float32)
+                values[:, target] = V[:, source]
+                shifted.append(values)
+        return shifted
+
+
+def _pairs(Z: Array, to: Array, count: int) -> tuple[Array, Array]:
+    """So many rows `to` which errors go, and the rows they come from, each as often as any other.
+
+    They are matched by digests of their content: one row more or less changes no other pair.
+    """
+    receiving, rows, others = np.flatnonzero(to), [], []
+    for turn in range(-(-count // len(Z))):
+        keys, places = digests(Z, 2 * turn + 1), digests(Z[to], 2 * turn + 2)
+        order = np.argsort(places)
+        givers = np.argsort(keys)[: count - turn * len(Z)]
+        rows.append(receiving[order[np.searchsorted(places[order], keys[givers]) % len(order)]])
+        others.append(givers)
+    return np.concatenate(rows), np.concatenate(others)
