@@ -5,7 +5,8 @@ about twice: first among all others, then, with what was found hidden, among tho
 as a block of errors misleads its neighbours. Either time a prediction raises the first suspicions, and
 finders that learn from made-up errors of that kind revise them (:mod:`~rnlmf.opinions.pixel_finder`).
 Unless most suspects are found again by who has seen such errors in other images only, these finders are
-not heard, and if none is, nothing is touched.
+not heard; from afar, where strokes look like blocks, neither unless believing the suspects does the harm
+that errors would (:mod:`~rnlmf.opinions.pixel_evidence`). If nobody is heard, nothing is touched.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.judge import FARTHEST_TAIL, Judgement
+from rnlmf.opinions.pixel_evidence import misleading
 from rnlmf.opinions.pixel_finder import AROUND, ByExample, ByPrediction, Finder, found, found_again
 from rnlmf.opinions.pixel_panel import LEARNED_ROWS, PixelPanel
 from rnlmf.opinions.pixel_relations import Relations, distances, likeness, neighbours
@@ -95,10 +97,16 @@ class PixelJudge:
                 revised = finder.revised(part, revised, missing, part)
             known = P > 0.5
             evidence = found_again(np.where(known, 0.0, before), revised)
-            if evidence.credible:
+            suspects = (revised > 0.5) & ~known
+            credible = evidence.credible
+            if credible and relations is afar:
+                # From afar strokes look like blocks: these must mislead their neighbours too.
+                hidden = missing | known
+                credible = misleading(part, suspects, hidden, believing, scale).credible
+            if credible:
                 heard, P = more, revised
             else:
-                left_alone |= _reasons((revised > 0.5) & ~known, evidence.share)
+                left_alone |= _reasons(suspects, evidence.share)
 
         hidden = missing | (P > 0.5)
         panel = PixelPanel.learn(part, hidden, missing, scale, Relations.learn(part, hidden))
