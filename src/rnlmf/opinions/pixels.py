@@ -5,7 +5,7 @@ about twice: first among all others, then, with what was found hidden, among tho
 as a block of errors misleads its neighbours. Either time a prediction raises the first suspicions, and
 finders that learn from made-up errors of that kind revise them (:mod:`~rnlmf.opinions.pixel_finder`).
 Unless most suspects are found again by who has seen such errors in other images only, these finders are
-not heard; from afar, where strokes look like blocks, neither unless believing the suspects does the harm
+not heard; from afar, where strokes look like blocks, nor unless believing the suspects does the harm
 that errors would (:mod:`~rnlmf.opinions.pixel_evidence`). If nobody is heard, nothing is touched.
 """
 
