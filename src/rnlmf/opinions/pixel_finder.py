@@ -38,21 +38,21 @@ FEWEST_ERRORS = 10.0
 AROUND = 4
 
 
-class Evidence(NamedTuple):
+class FoundAgain(NamedTuple):
     """The share of suspects that are found again, and whether it is most of them for sure."""
 
     share: float
     credible: bool
 
 
-def found_again(suspected: Array, revised: Array) -> Evidence:
+def found_again(suspected: Array, revised: Array) -> FoundAgain:
     """Of cells that were suspected, each counted by its probability."""
     total = float(suspected.sum())
     if total < FEWEST_ERRORS:
-        return Evidence(0.0, credible=False)
+        return FoundAgain(0.0, credible=False)
     more = (suspected * (revised - CREDIBLE)).sum(axis=1)
     credible = bool(more.sum() > ERRORS * np.linalg.norm(more))
-    return Evidence(float((suspected * revised).sum()) / total, credible)
+    return FoundAgain(float((suspected * revised).sum()) / total, credible)
 
 
 class Finder(Protocol):
