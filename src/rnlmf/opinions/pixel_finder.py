@@ -28,8 +28,10 @@ from rnlmf.opinions.pixel_verdict import PixelVerdict
 from rnlmf.opinions.similar import SimilarRows
 from rnlmf.typing import Array
 
-# Cells that a classifier learns from; and its trees.
-CELLS, TREES = 100_000, 60
+# Cells of the rows that a classifier learns from; and its trees.
+CELLS, TREES, LEAVES = 50_000, 60, 15
+# Rows that receive errors, at least.
+FEWEST_ROWS = 200
 # Rows without suspects receive the errors where they are this share of all.
 LEAST_FREE = 0.3
 # Fewer errors are no example.
@@ -130,30 +132,34 @@ class ByExample:
 
         free: Array = np.asarray(~suspects.any(axis=1))
         to: Array = free if free.mean() >= LEAST_FREE else np.ones_like(free)
-        rows, others = _pairs(Z, to, max(CELLS // Z.shape[1], 2))
+        rows, others = _pairs(Z, to, max(CELLS // Z.shape[1], FEWEST_ROWS))
         put: Array = suspects[others] & scale.gross(Z[others] - filled[rows])
         if not put.any():
             return finder
         spoiled = np.where(put, Z[others], filled[rows])
-        asked: Array = put | ~hidden[rows]
         nowhere = np.zeros(spoiled.shape, dtype=bool)
         P = found(before, spoiled, nowhere, Z[rows])
-        features, _ = finder._features(spoiled, P > 0.5, nowhere, Z[rows])
-        trees = HistGradientBoostingClassifier(max_iter=TREES, early_stopping=False, random_state=0)
-        return replace(finder, classifier=trees.fit(features[asked], put[asked]))
+        features, asked = finder._features(spoiled, P > 0.5, nowhere, Z[rows])
+        known: Array = (put | ~hidden[rows])[asked]
+        wrong = put[asked][known]
+        if wrong.all() or not wrong.any():
+            return finder
+        trees = HistGradientBoostingClassifier(
+            max_iter=TREES, max_leaf_nodes=LEAVES, early_stopping=False, random_state=0
+        )
+        return replace(finder, classifier=trees.fit(features[known], wrong))
 
     def revised(self, Z: Array, P: Array, missing: Array, like: Array) -> Array:
         """By the classifier; zero where a cell is missing or not far from its prediction."""
         revised = np.zeros(Z.shape)
         if self.classifier is not None:
-            features, off = self._features(Z, P > 0.5, missing, like)
-            asked: Array = ~missing & self.scale.gross(off)
+            features, asked = self._features(Z, P > 0.5, missing, like)
             if asked.any():
-                revised[asked] = self.classifier.predict_proba(features[asked])[:, 1]
+                revised[asked] = self.classifier.predict_proba(features)[:, 1]
         return revised
 
     def _features(self, Z: Array, suspects: Array, missing: Array, like: Array) -> tuple[Array, Array]:
-        """What the classifier is told of every cell; and how far it is from its prediction."""
+        """What the classifier is told of cells that are far from their prediction; and which are."""
         clipped, hidden = self.scale.clipped, missing | suspects
         doubted, deviation = self.doubting.predict(Z, hidden, like=like)
         doubted = clipped(doubted)
@@ -164,25 +170,21 @@ class ByExample:
         off = V - doubted
         # How much worse others are predicted if the suspects are believed.
         harm = np.where(hidden, 0.0, np.abs(V - believed) - np.abs(off))
+        asked: Array = ~missing & self.scale.gross(off)
+        cells = np.nonzero(asked)
         of_rows = np.stack([np.abs(off).mean(axis=1), suspects.mean(axis=1), harm.sum(axis=1)])
         of_cells = [V, off, V - believed, V - from_afar, V - by_similar, deviation, spread]
-        beside = [*self._around(V), *self._around(off), *self._around(suspects)]
-        of_cells += [*beside, np.nansum(self._around(harm), axis=0)]
-        of_cells += [np.broadcast_to(values[:, None], Z.shape) for values in of_rows]
-        return np.stack([values.astype(np.float32) for values in of_cells], axis=-1), off
+        beside = [self._around(values, *cells) for values in (V, off, suspects)]
+        told = [*(values[asked] for values in of_cells), *of_rows[:, cells[0]]]
+        told += [*np.concatenate(beside), np.nansum(self._around(harm, *cells), axis=0)]
+        return np.stack([values.astype(np.float32) for values in told], axis=-1), asked
 
-    def _around(self, V: Array) -> list[Array]:
+    def _around(self, V: Array, rows: Array, columns: Array) -> Array:
         """Values at the distances, either way; NaN beyond the first and the last column."""
-        shifted = []
-        for distance in self.distances:
-            for source, target in (
-                (slice(distance, None), slice(None, -distance)),
-                (slice(None, -distance), slice(distance, None)),
-            ):
-                values = np.full(V.shape, np.nan, dtype=np.float32)
-                values[:, target] = V[:, source]
-                shifted.append(values)
-        return shifted
+        places = columns + np.r_[self.distances, -self.distances][:, None]
+        inside = (places >= 0) & (places < V.shape[1])
+        values: Array = np.where(inside, V[rows, np.where(inside, places, 0)], np.nan)
+        return values
 
 
 def _pairs(Z: Array, to: Array, count: int) -> tuple[Array, Array]:

@@ -14,8 +14,6 @@ from rnlmf.typing import Array
 
 # A value piles up if this share of all cells has it.
 PILE = 0.01
-# The span of the scale lies between these quantiles: errors of few cells do not stretch it.
-QUANTILES = (0.01, 0.99)
 # An error is gross: what is off by less than this share of the span is not worth a correction.
 LEAST_ERROR = 0.1
 
@@ -40,9 +38,7 @@ class Scale:
         high = distinct[::-1][np.argmax(np.r_[upper, True]) % len(distinct)]
         if not low < high:
             low, high = distinct[0], distinct[-1]
-        first, last = np.quantile(values, QUANTILES)
-        span = last - first if last > first else high - low
-        return cls(float(low), float(high), float(min(span, high - low)))
+        return cls(float(low), float(high), float(high - low))
 
     def clipped(self, prediction: Array) -> Array:
         """Nothing is predicted beyond black and white."""

@@ -18,7 +18,7 @@ import numpy as np
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.judge import FARTHEST_TAIL, Judgement
-from rnlmf.opinions.pixel_evidence import misleading
+from rnlmf.opinions.pixel_doubt import ByDoubt
 from rnlmf.opinions.pixel_finder import AROUND, ByExample, ByPrediction, Finder, found, found_again
 from rnlmf.opinions.pixel_panel import LEARNED_ROWS, PixelPanel
 from rnlmf.opinions.pixel_relations import Relations, distances, likeness, neighbours
@@ -86,35 +86,30 @@ class PixelJudge:
         afar = believing.from_afar()
 
         heard: tuple[Finder, ...] = ()
-        P = np.zeros(part.shape)
         left_alone: dict[int, str] = {}
-        for relations in (believing, afar):
-            more = (*heard, ByPrediction.learn(part, P, missing, scale, relations, near))
-            revised = found(more, part, missing)
-            for _ in range(REVISIONS):
-                finder = ByExample.learn(part, revised, missing, scale, believing, afar, around, more)
-                more, before = (*more, finder), revised
-                revised = finder.revised(part, revised, missing, part)
-            known = P > 0.5
-            evidence = found_again(np.where(known, 0.0, before), revised)
-            suspects = (revised > 0.5) & ~known
-            credible = evidence.credible
-            if credible and relations is afar:
-                # From afar strokes look like blocks: these must mislead their neighbours too.
-                hidden = missing | known
-                credible = misleading(part, suspects, hidden, believing, scale).credible
-            if credible:
-                heard, P = more, revised
-            else:
-                left_alone |= _reasons(suspects, evidence.share)
+        P = np.zeros(part.shape)
+        first, suspects, evidence = ByDoubt.learn(part, missing, scale, believing, afar, near)
+        if evidence.credible:
+            heard, P = (first,), first.revised(part, P, missing, part)
+        more = (*heard, ByPrediction.learn(part, P, missing, scale, believing, near))
+        revised = more[-1].revised(part, P, missing, part)
+        for _ in range(REVISIONS):
+            finder = ByExample.learn(part, revised, missing, scale, believing, afar, around, more)
+            more, before = (*more, finder), revised
+            revised = finder.revised(part, revised, missing, part)
+        again = found_again(before, revised)
+        if again.credible:
+            heard, P = more, revised
+        if not heard:
+            left_alone = _reasons(before > 0.5, again.share)
 
         hidden = missing | (P > 0.5)
         panel = PixelPanel.learn(part, hidden, missing, scale, Relations.learn(part, hidden))
         judge = cls(unit, heard, panel, left_alone=left_alone)
-        judgement = judge.judge(X)
-        judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
-        if judge.threshold > 0.5:
-            judgement = judge.judge(X)
+        # All rows were learned from, or others are asked about too.
+        probability = P if len(part) == len(X) else judge.probability(X)
+        judge = replace(judge, threshold=least_probability(probability, false_repairs))
+        judgement = judge._judgement(X, probability)
         judge = replace(judge, tail=_tail(X, judgement))
         return judge, replace(judgement, deviation=judgement.scale * judge.tail)
 
@@ -122,10 +117,17 @@ class PixelJudge:
         self, X: Array, sequence: Sequence | None = None, *, force_order: bool = False
     ) -> Judgement:
         """The pixels of `X`: training data, or new ones; every row by itself, whatever the order."""
+        return self._judgement(X, self.probability(X))
+
+    def probability(self, X: Array) -> Array:
+        """That cells are wrong, by those that are heard."""
+        Z = self.unit.scaled(X)
+        return found(self.finders, Z, np.isnan(Z) | self.unit.absurd(Z))
+
+    def _judgement(self, X: Array, probability: Array) -> Judgement:
         Z = self.unit.scaled(X)
         absurd = self.unit.absurd(Z)
         missing = np.isnan(Z) | absurd
-        probability = found(self.finders, Z, missing)
         suspects = probability > self.threshold
         prediction, scale = self.panel.testify(Z, suspects | missing, missing)
         probability = np.where(absurd, 1.0, probability)
