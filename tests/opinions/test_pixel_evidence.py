@@ -7,7 +7,7 @@ from rnlmf.opinions.pixel_relations import Relations
 from rnlmf.opinions.pixel_scale import Scale
 
 ENDS = (-3.0, 3.0)
-SCALE = Scale(*ENDS, 4.0)
+SCALE = Scale(*ENDS)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from rnlmf.opinions.pixel_scale import LEAST_ERROR, Scale
 from rnlmf.opinions.pixel_verdict import PixelVerdict
 
 ENDS = (0.0, 1.0)
-SCALE = Scale(*ENDS, 1.0)
+SCALE = Scale(*ENDS)
 # Two pixels to either side.
 NEAR = (np.arange(50)[:, None] + (-2, -1, 1, 2)) % 50
 

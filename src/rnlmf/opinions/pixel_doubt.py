@@ -51,8 +51,8 @@ class ByDoubt:
     @classmethod
     def learn(
         cls, Z: Array, missing: Array, scale: Scale, believing: Relations, afar: Relations, near: Array
-    ) -> tuple[ByDoubt, Array, PixelEvidence]:
-        """With the suspects, and whether they are errors."""
+    ) -> tuple[ByDoubt, PixelEvidence]:
+        """And whether its suspects are errors."""
         first = PixelPanel.learn(Z, missing, missing, scale, afar)
         said = first.testify(Z, missing, missing)
         suspicion = PixelVerdict.learn(Z, missing, *said, scale, near)
@@ -63,9 +63,8 @@ class ByDoubt:
             verdict = PixelVerdict.learn(Z, missing, *said, scale, near)
             probability = verdict.probability(Z, missing, *said)
             hidden |= probability > DOUBT
-        suspects = probability > 0.5
-        evidence = misleading(Z, suspects, missing, believing, scale)
-        return cls(believing, first, doubting, suspicion, verdict), suspects, evidence
+        evidence = misleading(Z, probability > 0.5, missing, believing, scale)
+        return cls(believing, first, doubting, suspicion, verdict), evidence
 
     def revised(self, Z: Array, P: Array, missing: Array, like: Array) -> Array:
         """As it was found while learning; not in rows which the suspects inform."""
@@ -77,10 +76,8 @@ class ByDoubt:
             hidden = hidden | (probability > DOUBT)
         suspects = probability > 0.5
         rows = np.flatnonzero(suspects.any(axis=1))
-        scale = self.first.scale
-        worse, _ = harm(
-            Z[rows], suspects[rows], missing[rows], self.believing, scale, like=like[rows]
-        )
+        asked = Z[rows], suspects[rows], missing[rows]
+        worse, _ = harm(*asked, self.believing, self.first.scale, like=like[rows])
         probability[rows[worse <= 0.0]] = 0.0
         more: Array = np.maximum(P, probability)
         return more

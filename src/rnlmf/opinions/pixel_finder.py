@@ -14,24 +14,22 @@ than half of them are found by somebody who has seen their like in other images 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.evidence import CREDIBLE, ERRORS
 from rnlmf.opinions.pixel_panel import LEARNED_ROWS, PixelPanel
 from rnlmf.opinions.pixel_relations import Relations, digests
 from rnlmf.opinions.pixel_scale import Scale
+from rnlmf.opinions.pixel_trees import Trees
 from rnlmf.opinions.pixel_verdict import PixelVerdict
 from rnlmf.opinions.similar import SimilarRows
 from rnlmf.typing import Array
 
-# Cells of the rows that a classifier learns from; and its trees.
-CELLS, TREES, LEAVES = 50_000, 60, 15
-# Rows that receive errors, at least.
-FEWEST_ROWS = 200
+# Rows that receive errors have so many cells, and are at least so many.
+CELLS, FEWEST_ROWS = 50_000, 200
 # Rows without suspects receive the errors where they are this share of all.
 LEAST_FREE = 0.3
 # Fewer errors are no example.
@@ -57,6 +55,7 @@ def found_again(suspected: Array, revised: Array) -> FoundAgain:
     return FoundAgain(float((suspected * revised).sum()) / total, credible)
 
 
+@runtime_checkable
 class Finder(Protocol):
     """Revises the probability that cells are wrong."""
 
@@ -107,7 +106,7 @@ class ByExample:
     similar: SimilarRows
     distances: Array
     scale: Scale
-    classifier: HistGradientBoostingClassifier | None = None
+    trees: Trees | None = None
 
     @classmethod
     def learn(
@@ -142,20 +141,17 @@ class ByExample:
         features, asked = finder._features(spoiled, P > 0.5, nowhere, Z[rows])
         known: Array = (put | ~hidden[rows])[asked]
         wrong = put[asked][known]
-        if wrong.all() or not wrong.any():
+        if min(wrong.sum(), (~wrong).sum()) < FEWEST_ERRORS:
             return finder
-        trees = HistGradientBoostingClassifier(
-            max_iter=TREES, max_leaf_nodes=LEAVES, early_stopping=False, random_state=0
-        )
-        return replace(finder, classifier=trees.fit(features[known], wrong))
+        return replace(finder, trees=Trees.learn(features[known], wrong))
 
     def revised(self, Z: Array, P: Array, missing: Array, like: Array) -> Array:
         """By the classifier; zero where a cell is missing or not far from its prediction."""
         revised = np.zeros(Z.shape)
-        if self.classifier is not None:
+        if self.trees is not None:
             features, asked = self._features(Z, P > 0.5, missing, like)
             if asked.any():
-                revised[asked] = self.classifier.predict_proba(features)[:, 1]
+                revised[asked] = self.trees.probability(features)
         return revised
 
     def _features(self, Z: Array, suspects: Array, missing: Array, like: Array) -> tuple[Array, Array]:
@@ -176,14 +172,14 @@ class ByExample:
         of_cells = [V, off, V - believed, V - from_afar, V - by_similar, deviation, spread]
         beside = [self._around(values, *cells) for values in (V, off, suspects)]
         told = [*(values[asked] for values in of_cells), *of_rows[:, cells[0]]]
-        told += [*np.concatenate(beside), np.nansum(self._around(harm, *cells), axis=0)]
+        told += [*np.concatenate(beside), self._around(harm, *cells).sum(axis=0)]
         return np.stack([values.astype(np.float32) for values in told], axis=-1), asked
 
     def _around(self, V: Array, rows: Array, columns: Array) -> Array:
-        """Values at the distances, either way; NaN beyond the first and the last column."""
+        """Values at the distances, either way; beyond the first and the last column, the cell's own."""
         places = columns + np.r_[self.distances, -self.distances][:, None]
         inside = (places >= 0) & (places < V.shape[1])
-        values: Array = np.where(inside, V[rows, np.where(inside, places, 0)], np.nan)
+        values: Array = V[rows, np.where(inside, places, columns)]
         return values
 
 

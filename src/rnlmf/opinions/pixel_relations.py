@@ -94,8 +94,8 @@ def neighbours(alike: Array, count: int = NEIGHBOURS) -> Array:
 
 
 def distances(alike: Array, count: int) -> Array:
-    """At which columns are most `alike`."""
-    return 1 + np.argsort(-alike[1:], kind="stable")[:count]
+    """At which columns are most `alike`; farther than half of all there are few pairs to tell."""
+    return 1 + np.argsort(-alike[1 : 1 + len(alike) // 2], kind="stable")[:count]
 
 
 def _nearest(alike: Array, count: int) -> Array:

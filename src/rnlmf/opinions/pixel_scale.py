@@ -20,11 +20,10 @@ LEAST_ERROR = 0.1
 
 @dataclass(frozen=True)
 class Scale:
-    """From black to white, and the span that most values lie in."""
+    """From black to white."""
 
     low: float
     high: float
-    span: float
 
     @classmethod
     def of(cls, values: Array) -> Scale:
@@ -38,7 +37,12 @@ class Scale:
         high = distinct[::-1][np.argmax(np.r_[upper, True]) % len(distinct)]
         if not low < high:
             low, high = distinct[0], distinct[-1]
-        return cls(float(low), float(high), float(high - low))
+        return cls(float(low), float(high))
+
+    @property
+    def span(self) -> float:
+        """From one end to the other."""
+        return self.high - self.low
 
     def clipped(self, prediction: Array) -> Array:
         """Nothing is predicted beyond black and white."""

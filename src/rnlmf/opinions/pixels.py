@@ -85,29 +85,26 @@ class PixelJudge:
         believing = Relations.learn(part, missing)
         afar = believing.from_afar()
 
-        heard: tuple[Finder, ...] = ()
-        left_alone: dict[int, str] = {}
-        P = np.zeros(part.shape)
-        first, suspects, evidence = ByDoubt.learn(part, missing, scale, believing, afar, near)
+        P, heard = np.zeros(part.shape), ()
+        doubt, evidence = ByDoubt.learn(part, missing, scale, believing, afar, near)
         if evidence.credible:
-            heard, P = (first,), first.revised(part, P, missing, part)
-        more = (*heard, ByPrediction.learn(part, P, missing, scale, believing, near))
-        revised = more[-1].revised(part, P, missing, part)
-        for _ in range(REVISIONS):
-            finder = ByExample.learn(part, revised, missing, scale, believing, afar, around, more)
-            more, before = (*more, finder), revised
-            revised = finder.revised(part, revised, missing, part)
+            P, heard = doubt.revised(part, P, missing, part), (doubt,)
+        more: tuple[Finder, ...] = heard
+        revised, finder = P, ByPrediction.learn(part, P, missing, scale, believing, near)
+        for revision in range(1 + REVISIONS):
+            if revision:
+                finder = ByExample.learn(part, revised, missing, scale, believing, afar, around, more)
+            before, revised = revised, finder.revised(part, revised, missing, part)
+            more = (*more, finder)
         again = found_again(before, revised)
         if again.credible:
-            heard, P = more, revised
-        if not heard:
-            left_alone = _reasons(before > 0.5, again.share)
+            P, heard = revised, more
 
         hidden = missing | (P > 0.5)
         panel = PixelPanel.learn(part, hidden, missing, scale, Relations.learn(part, hidden))
+        left_alone = {} if heard else _reasons(before > 0.5, again.share)
         judge = cls(unit, heard, panel, left_alone=left_alone)
-        # All rows were learned from, or others are asked about too.
-        probability = P if len(part) == len(X) else judge.probability(X)
+        probability = judge.probability(X, P if len(part) == len(X) else None)
         judge = replace(judge, threshold=least_probability(probability, false_repairs))
         judgement = judge._judgement(X, probability)
         judge = replace(judge, tail=_tail(X, judgement))
@@ -119,24 +116,27 @@ class PixelJudge:
         """The pixels of `X`: training data, or new ones; every row by itself, whatever the order."""
         return self._judgement(X, self.probability(X))
 
-    def probability(self, X: Array) -> Array:
-        """That cells are wrong, by those that are heard."""
+    def probability(self, X: Array, P: Array | None = None) -> Array:
+        """That cells are wrong: absurd ones, and others by the finders, unless their `P` is known."""
         Z = self.unit.scaled(X)
-        return found(self.finders, Z, np.isnan(Z) | self.unit.absurd(Z))
+        absurd, nothing = self.unit.absurd(Z), np.isnan(Z)
+        if P is None:
+            P = found(self.finders, Z, nothing | absurd)
+        return np.where(nothing, np.nan, np.where(absurd, 1.0, P))
 
     def _judgement(self, X: Array, probability: Array) -> Judgement:
+        """With repairs where the probability is high."""
         Z = self.unit.scaled(X)
         absurd = self.unit.absurd(Z)
         missing = np.isnan(Z) | absurd
-        suspects = probability > self.threshold
+        suspects: Array = ~missing & (probability > self.threshold)
         prediction, scale = self.panel.testify(Z, suspects | missing, missing)
-        probability = np.where(absurd, 1.0, probability)
         scale = scale * self.unit.spread
         return Judgement(
             self.unit.to_data(prediction),
             scale,
             scale * self.tail,
-            np.where(np.isnan(Z), np.nan, probability),
+            probability,
             suspects | absurd,
             np.zeros(len(Z), dtype=bool),
             np.zeros(Z.shape, dtype=bool),
