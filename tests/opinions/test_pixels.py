@@ -97,3 +97,35 @@ def test_few_images_of_many_pixels_are_cleaned_and_left_alone():
     noisy = salt_and_pepper(fields, random_state=0)
     _, judgement = PixelJudge.learn(noisy)
     assert relative_rmse(fields, judgement.repaired(noisy)) < 0.4 * relative_rmse(fields, noisy)
+
+
+def strokes(count, side=14):
+    """Bright arcs on black ground, none like another."""
+    rng = np.random.default_rng(0)
+    t = np.linspace(-1.0, 1.0, 40)
+    images = np.zeros((count, side, side))
+    for image in images:
+        for _ in range(2):
+            angle, bend, (x, y) = rng.uniform(0, np.pi), rng.normal(), rng.normal(side / 2, 1.5, 2)
+            along, across = 4.0 * t, 2.0 * bend * t**2
+            rows = y + along * np.sin(angle) + across * np.cos(angle)
+            columns = x + along * np.cos(angle) - across * np.sin(angle)
+            places = np.clip(np.rint([rows, columns]).astype(int), 0, side - 1)
+            image[tuple(places)] = 1.0
+    smooth = gaussian_filter(images, (0, 0.6, 0.6))
+    return np.clip(2.5 * smooth - 0.1, 0.0, 1.0).reshape(count, -1)
+
+
+def test_clean_strokes_are_neither_blocks_nor_errors():
+    """They surprise like errors: only the evidence speaks for them."""
+    drawn = strokes(300)
+    judge, judgement = PixelJudge.learn(drawn)
+    assert np.array_equal(judgement.repaired(drawn), drawn)
+    assert judge.left_alone
+
+
+def test_salt_and_pepper_on_strokes_goes():
+    drawn = strokes(300)
+    noisy = salt_and_pepper(drawn, random_state=0)
+    _, judgement = PixelJudge.learn(noisy)
+    assert relative_rmse(drawn, judgement.repaired(noisy)) < 0.6 * relative_rmse(drawn, noisy)

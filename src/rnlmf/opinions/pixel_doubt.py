@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnlmf.opinions.pixel_evidence import PixelEvidence, harm, misleading
+from rnlmf.opinions.pixel_evidence import PixelEvidence, misleading, where_harmful
 from rnlmf.opinions.pixel_panel import PixelPanel
 from rnlmf.opinions.pixel_relations import Relations
 from rnlmf.opinions.pixel_scale import Scale
@@ -74,10 +74,7 @@ class ByDoubt:
             said = self.doubting.testify(Z, hidden, missing, like=like)
             probability = self.verdict.probability(Z, missing, *said)
             hidden = hidden | (probability > DOUBT)
-        suspects = probability > 0.5
-        rows = np.flatnonzero(suspects.any(axis=1))
-        asked = Z[rows], suspects[rows], missing[rows]
-        worse, _ = harm(*asked, self.believing, self.first.scale, like=like[rows])
-        probability[rows[worse <= 0.0]] = 0.0
-        more: Array = np.maximum(P, probability)
+        scale = self.first.scale
+        harmful = where_harmful(probability, Z, missing, self.believing, scale, like)
+        more: Array = np.maximum(P, harmful)
         return more

@@ -92,6 +92,19 @@ def harm(
     return worse.sum(axis=1), np.where(believed, off, 0.0).sum(axis=1)
 
 
+def where_harmful(
+    P: Array, Z: Array, missing: Array, relations: Relations, scale: Scale, like: Array
+) -> Array:
+    """Probabilities that cells are wrong, but none in rows which the suspects inform."""
+    suspects = P > 0.5
+    rows = np.flatnonzero(suspects.any(axis=1))
+    asked = Z[rows], suspects[rows], missing[rows]
+    worse, _ = harm(*asked, relations, scale, like=like[rows])
+    kept = P.copy()
+    kept[rows[worse <= 0.0]] = 0.0
+    return kept
+
+
 def repeated(Z: Array, suspects: Array) -> float:
     """Share of the suspects that have the most common value of those in their row, of several."""
     most = total = 0

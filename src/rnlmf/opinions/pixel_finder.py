@@ -3,12 +3,13 @@
 Predictions alone tell an error from a stroke badly: both surprise. What sets them apart is what they do
 to the pixels around, and that is learned. Images without suspects (or all, with suspects filled in)
 receive those of others, value by value and place by place: salt, blocks and lines stay what they are.
-Which cells these are is known, so a classifier (boosted trees, shared over all pixels) learns to find
-them, by how far a cell is from several predictions, what is around it, and how much better others are
-predicted without the suspects. Asked about the images as they are, it gives the probability that a cell
-is wrong. Where there are no errors, surprises that are moved look other than those in
-their own place, and few of them are found again. That is the evidence: the suspects are errors if more
-than half of them are found by somebody who has seen their like in other images only.
+Which cells these are is known, so boosted trees, shared over all pixels, learn to find them among the
+cells that are far from their prediction: by how far these are from several predictions, what is around
+them, and how much better others are predicted without the suspects. Asked about the images as they are,
+the trees give the probability that a cell is wrong. Where there are no errors, surprises that are moved
+look other than those in their own place, and few of them are found again. That is the evidence: the
+suspects are errors if more than half of them are found by somebody who has seen their like in other
+images only.
 """
 
 from __future__ import annotations
@@ -86,19 +87,19 @@ class ByPrediction:
         hidden = missing | (P > 0.5)
         panel = PixelPanel.learn(Z, hidden, missing, scale, relations)
         said = panel.testify(Z, hidden, missing)
-        return cls(panel, PixelVerdict.learn(Z, hidden, *said, scale, near))
+        return cls(panel, PixelVerdict.learn(Z, missing, *said, scale, near))
 
     def revised(self, Z: Array, P: Array, missing: Array, like: Array) -> Array:
         """Not less than it was."""
         hidden = missing | (P > 0.5)
         said = self.panel.testify(Z, hidden, missing, like=like)
-        more: Array = np.maximum(P, self.verdict.probability(Z, hidden, *said))
+        more: Array = np.maximum(P, self.verdict.probability(Z, missing, *said))
         return more
 
 
 @dataclass(frozen=True)
 class ByExample:
-    """A classifier that has seen errors which were put into other rows."""
+    """Trees that have seen errors which were put into other rows."""
 
     believing: Relations
     afar: Relations
@@ -146,7 +147,7 @@ class ByExample:
         return replace(finder, trees=Trees.learn(features[known], wrong))
 
     def revised(self, Z: Array, P: Array, missing: Array, like: Array) -> Array:
-        """By the classifier; zero where a cell is missing or not far from its prediction."""
+        """By the trees; zero where a cell is missing or not far from its prediction."""
         revised = np.zeros(Z.shape)
         if self.trees is not None:
             features, asked = self._features(Z, P > 0.5, missing, like)
@@ -155,7 +156,7 @@ class ByExample:
         return revised
 
     def _features(self, Z: Array, suspects: Array, missing: Array, like: Array) -> tuple[Array, Array]:
-        """What the classifier is told of cells that are far from their prediction; and which are."""
+        """What the trees are told of cells that are far from their prediction; and which are."""
         clipped, hidden = self.scale.clipped, missing | suspects
         doubted, deviation = self.doubting.predict(Z, hidden, like=like)
         doubted = clipped(doubted)

@@ -1,12 +1,12 @@
 """Images: many columns of one unit, of which some pixels are wrong.
 
 Pixels share a unit and its ends (black, white), so one verdict holds for all of them. They are asked
-about twice: first among all others, then, with what was found hidden, among those that are far away,
-as a block of errors misleads its neighbours. Either time a prediction raises the first suspicions, and
-finders that learn from made-up errors of that kind revise them (:mod:`~rnlmf.opinions.pixel_finder`).
-Unless most suspects are found again by who has seen such errors in other images only, these finders are
-not heard; from afar, where strokes look like blocks, nor unless believing the suspects does the harm
-that errors would (:mod:`~rnlmf.opinions.pixel_evidence`). If nobody is heard, nothing is touched.
+about twice. First from afar, as a block of errors misleads its neighbours
+(:mod:`~rnlmf.opinions.pixel_doubt`); this is believed if the suspects do the harm that errors would.
+Then among all others, which find scattered errors; these suspects, and those of before, are put into
+other images, and who has learned to find them there revises all suspicions
+(:mod:`~rnlmf.opinions.pixel_finder`). That is believed if most suspects are found again. Each is heard
+by its own evidence, and if neither is, nothing is touched.
 """
 
 from __future__ import annotations
@@ -89,11 +89,10 @@ class PixelJudge:
         doubt, evidence = ByDoubt.learn(part, missing, scale, believing, afar, near)
         if evidence.credible:
             P, heard = doubt.revised(part, P, missing, part), (doubt,)
-        more: tuple[Finder, ...] = heard
-        revised, finder = P, ByPrediction.learn(part, P, missing, scale, believing, near)
-        for revision in range(1 + REVISIONS):
-            if revision:
-                finder = ByExample.learn(part, revised, missing, scale, believing, afar, around, more)
+        prediction = ByPrediction.learn(part, P, missing, scale, believing, near)
+        revised, more = prediction.revised(part, P, missing, part), (*heard, prediction)
+        for _ in range(REVISIONS):
+            finder = ByExample.learn(part, revised, missing, scale, believing, afar, around, more)
             before, revised = revised, finder.revised(part, revised, missing, part)
             more = (*more, finder)
         again = found_again(before, revised)
@@ -101,7 +100,8 @@ class PixelJudge:
             P, heard = revised, more
 
         hidden = missing | (P > 0.5)
-        panel = PixelPanel.learn(part, hidden, missing, scale, Relations.learn(part, hidden))
+        relations = Relations.learn(part, hidden) if heard else believing
+        panel = PixelPanel.learn(part, hidden, missing, scale, relations)
         left_alone = {} if heard else _reasons(before > 0.5, again.share)
         judge = cls(unit, heard, panel, left_alone=left_alone)
         probability = judge.probability(X, P if len(part) == len(X) else None)
