@@ -85,12 +85,13 @@ class PixelJudge:
         believing = Relations.learn(part, missing)
         afar = believing.from_afar()
 
-        P, heard = np.zeros(part.shape), ()
+        nothing = np.zeros(part.shape)
         doubt, evidence = ByDoubt.learn(part, missing, scale, believing, afar, near)
-        if evidence.credible:
-            P, heard = doubt.revised(part, P, missing, part), (doubt,)
-        prediction = ByPrediction.learn(part, P, missing, scale, believing, near)
-        revised, more = prediction.revised(part, P, missing, part), (*heard, prediction)
+        first: Finder = doubt
+        if not evidence.credible:
+            first = ByPrediction.learn(part, nothing, missing, scale, believing, near)
+        revised, more = first.revised(part, nothing, missing, part), (first,)
+        P, heard = (revised, more) if evidence.credible else (nothing, ())
         for _ in range(REVISIONS):
             finder = ByExample.learn(part, revised, missing, scale, believing, afar, around, more)
             before, revised = revised, finder.revised(part, revised, missing, part)
