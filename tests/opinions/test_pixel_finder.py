@@ -73,9 +73,8 @@ def test_predictions_add_to_what_was_suspected_before(fields, some, rng):
     spoiled = np.where(some, rng.choice(ENDS, fields.shape), fields)
     missing, scale = np.zeros(spoiled.shape, dtype=bool), Scale.of(spoiled.ravel())
     near = neighbours(likeness(spoiled, missing))
-    first = ByPrediction.learn(
-        spoiled, np.zeros(spoiled.shape), missing, scale, Relations.learn(spoiled, missing), near
-    )
+    relations = Relations.learn(spoiled, missing)
+    first = ByPrediction.learn(spoiled, missing, scale, relations, near)
     before = (rng.random(spoiled.shape) < 0.01) * 0.9
     P = first.revised(spoiled, before, missing, spoiled)
     assert np.all(before <= P)

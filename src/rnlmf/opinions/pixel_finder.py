@@ -81,18 +81,16 @@ class ByPrediction:
 
     @classmethod
     def learn(
-        cls, Z: Array, P: Array, missing: Array, scale: Scale, relations: Relations, near: Array
+        cls, Z: Array, missing: Array, scale: Scale, relations: Relations, near: Array
     ) -> ByPrediction:
-        """With relations of all pixels, or of those that are far from each other."""
-        hidden = missing | (P > 0.5)
-        panel = PixelPanel.learn(Z, hidden, missing, scale, relations)
-        said = panel.testify(Z, hidden, missing)
+        """With relations of the cells as they are."""
+        panel = PixelPanel.learn(Z, missing, missing, scale, relations)
+        said = panel.testify(Z, missing, missing)
         return cls(panel, PixelVerdict.learn(Z, missing, *said, scale, near))
 
     def revised(self, Z: Array, P: Array, missing: Array, like: Array) -> Array:
         """Not less than it was."""
-        hidden = missing | (P > 0.5)
-        said = self.panel.testify(Z, hidden, missing, like=like)
+        said = self.panel.testify(Z, missing, missing, like=like)
         more: Array = np.maximum(P, self.verdict.probability(Z, missing, *said))
         return more
 

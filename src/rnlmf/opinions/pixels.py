@@ -1,12 +1,12 @@
 """Images: many columns of one unit, of which some pixels are wrong.
 
 Pixels share a unit and its ends (black, white), so one verdict holds for all of them. They are asked
-about twice. First from afar, as a block of errors misleads its neighbours
-(:mod:`~rnlmf.opinions.pixel_doubt`); this is believed if the suspects do the harm that errors would.
-Then among all others, which find scattered errors; these suspects, and those of before, are put into
-other images, and who has learned to find them there revises all suspicions
-(:mod:`~rnlmf.opinions.pixel_finder`). That is believed if most suspects are found again. Each is heard
-by its own evidence, and if neither is, nothing is touched.
+about from afar first, as a block of errors misleads its neighbours
+(:mod:`~rnlmf.opinions.pixel_doubt`). These suspects are believed if they do the harm that errors would.
+If they do not, predictions by all other pixels raise suspicions: errors that stand alone do little
+harm. Either suspects are put into other images, and who has learned to find them there revises all
+suspicions (:mod:`~rnlmf.opinions.pixel_finder`); that is believed if most suspects are found again. If
+neither is believed, nothing is touched.
 """
 
 from __future__ import annotations
@@ -89,8 +89,9 @@ class PixelJudge:
         doubt, evidence = ByDoubt.learn(part, missing, scale, believing, afar, near)
         first: Finder = doubt
         if not evidence.credible:
-            first = ByPrediction.learn(part, nothing, missing, scale, believing, near)
-        revised, more = first.revised(part, nothing, missing, part), (first,)
+            first = ByPrediction.learn(part, missing, scale, believing, near)
+        more: tuple[Finder, ...] = (first,)
+        revised = first.revised(part, nothing, missing, part)
         P, heard = (revised, more) if evidence.credible else (nothing, ())
         for _ in range(REVISIONS):
             finder = ByExample.learn(part, revised, missing, scale, believing, afar, around, more)
