@@ -65,7 +65,7 @@ def test_brighter_than_white_is_wrong(images):
     prediction, right, _, _ = images
     verdict, _ = judged(right, prediction)
     Z, guess = np.full((1, 50), 0.9), np.full((1, 50), 0.9)
-    Z[0, 10] = 1.1
+    Z[0, 10] = 1.2
     wide = np.full(Z.shape, 0.3)
     probability = verdict.probability(Z, np.zeros(Z.shape, dtype=bool), guess, wide)
     assert probability[0, 10] > 0.9

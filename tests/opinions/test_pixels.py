@@ -116,9 +116,13 @@ def strokes(count, side=14):
     return np.clip(2.5 * smooth - 0.1, 0.0, 1.0).reshape(count, -1)
 
 
-def test_clean_strokes_are_neither_blocks_nor_errors():
+@pytest.mark.parametrize("whites", [[1.0], [253 / 255, 254 / 255, 1.0]], ids=["white", "whites"])
+def test_clean_strokes_are_neither_blocks_nor_errors(whites, rng):
     """They surprise like errors: only the evidence speaks for them."""
-    drawn = strokes(300)
+    drawn = strokes(800)
+    weights = np.arange(len(whites), 0, -1.0) ** 2
+    white = rng.choice(whites, drawn.shape, p=weights / weights.sum())
+    drawn = np.where(drawn == 1.0, white, drawn)
     judge, judgement = PixelJudge.learn(drawn)
     assert np.array_equal(judgement.repaired(drawn), drawn)
     assert judge.left_alone

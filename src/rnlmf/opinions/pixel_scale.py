@@ -54,6 +54,5 @@ class Scale:
         return far
 
     def beyond(self, Z: Array) -> Array:
-        """Darker than black or brighter than white."""
-        outside: Array = (self.low > Z) | (self.high < Z)
-        return outside
+        """Darker than black or brighter than white, by enough to be an error."""
+        return self.gross(Z - self.clipped(Z))

@@ -121,7 +121,7 @@ class PixelVerdict:
         relative = (Z - prediction) / deviation * stretch
         width = (self.scale.high - self.scale.low) / BINS
         right = student_density(relative, self.freedom) * (width * stretch / deviation)
-        low, high = self.scale.low == Z, self.scale.high == Z
+        low, high = self.scale.low >= Z, self.scale.high <= Z
         right[low] = stdtr(self.freedom, relative[low])
         right[high] = stdtr(self.freedom, -relative[high])
         right[self.scale.beyond(Z)] = IMPOSSIBLE
