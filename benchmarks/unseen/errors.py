@@ -221,6 +221,16 @@ def salt_and_occluded(X: Array, rng: np.random.Generator) -> Spoiled:
     return Spoiled(X, occluded(salt(X, rng).noisy, rng).noisy)
 
 
+def uniform_pixels(share: float) -> Noise:
+    """Pixels anywhere between black and white."""
+
+    def put(X: Array, rng: np.random.Generator) -> Spoiled:
+        anywhere = rng.uniform(X.min(), X.max(), X.shape)
+        return Spoiled(X, np.where(rng.random(X.shape) < share, anywhere, X))
+
+    return put
+
+
 NOISES: dict[str, dict[str, Noise]] = {
     "table": {
         "clean": clean,
@@ -265,6 +275,9 @@ NOISES: dict[str, dict[str, Noise]] = {
         "salt and pepper": salt,
         "occlusion": occluded,
         "both": salt_and_occluded,
+        "paper .1": as_in_the_paper(0.1),
+        "paper .3": as_in_the_paper(0.3),
+        "uniform .1": uniform_pixels(0.1),
     },
     "synthetic": {"clean": clean, "paper .3": as_in_the_paper(0.3)},
 }

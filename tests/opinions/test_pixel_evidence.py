@@ -4,8 +4,10 @@ from scipy.ndimage import gaussian_filter
 
 from rnlmf.opinions.pixel_evidence import harm, misleading, repeated
 from rnlmf.opinions.pixel_relations import Relations
+from rnlmf.opinions.pixel_scale import Scale
 
 ENDS = (-3.0, 3.0)
+SCALE = Scale(*ENDS)
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +20,7 @@ def fields():
 
 def evidence(Z, suspects):
     missing = np.zeros(Z.shape, dtype=bool)
-    return misleading(Z, suspects, missing, Relations.learn(Z, missing), ENDS)
+    return misleading(Z, suspects, missing, Relations.learn(Z, missing), SCALE)
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ def test_harm_is_done_by_errors_row_by_row(fields, some, rng):
     relations = Relations.learn(fields, missing)
     rows = some.any(axis=1)
     spoiled = np.where(some, rng.choice(ENDS, fields.shape), fields)
-    wrong, _ = harm(spoiled[rows], some[rows], missing[rows], relations, ENDS, like=fields[rows])
-    right, _ = harm(fields[rows], some[rows], missing[rows], relations, ENDS)
+    wrong, _ = harm(spoiled[rows], some[rows], missing[rows], relations, SCALE, like=fields[rows])
+    right, _ = harm(fields[rows], some[rows], missing[rows], relations, SCALE)
     assert np.mean(wrong > 0.0) > 0.95
     assert np.mean(right > 0.0) < 0.3

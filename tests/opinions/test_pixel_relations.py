@@ -3,7 +3,7 @@ import pytest
 from scipy.ndimage import gaussian_filter
 
 from rnlmf.opinions.linear import LinearOpinion
-from rnlmf.opinions.pixel_relations import Relations, halves, neighbours, stationary
+from rnlmf.opinions.pixel_relations import Relations, halves, likeness, neighbours, stationary
 
 HEIGHT, WIDTH = 10, 12
 
@@ -29,7 +29,7 @@ def test_the_target_is_a_covariance_with_the_variances_of_the_data(fields):
 
 
 def test_neighbours_are_found_in_a_raster_of_unknown_width(fields, nothing):
-    near = neighbours(fields, nothing, 8)
+    near = neighbours(likeness(fields, nothing), 8)
     middle = 4 * WIDTH + 5
     assert set(near[middle]) == {
         middle + d for d in (-1, 1, -WIDTH, WIDTH, -WIDTH - 1, 1 - WIDTH, WIDTH - 1, WIDTH + 1)

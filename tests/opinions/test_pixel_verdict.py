@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 
-from rnlmf.opinions.pixel_verdict import LEAST_ERROR, PixelVerdict
+from rnlmf.opinions.pixel_scale import LEAST_ERROR, Scale
+from rnlmf.opinions.pixel_verdict import PixelVerdict
 
 ENDS = (0.0, 1.0)
+SCALE = Scale(*ENDS)
 # Two pixels to either side.
 NEAR = (np.arange(50)[:, None] + (-2, -1, 1, 2)) % 50
 
@@ -19,7 +21,7 @@ def images(rng):
 
 def judged(Z, prediction):
     missing, scale = np.zeros(Z.shape, dtype=bool), np.full(Z.shape, 0.05)
-    verdict = PixelVerdict.learn(Z, missing, prediction, scale, ENDS, NEAR)
+    verdict = PixelVerdict.learn(Z, missing, prediction, scale, SCALE, NEAR)
     return verdict, verdict.probability(Z, missing, prediction, scale)
 
 
@@ -57,3 +59,13 @@ def test_pixels_of_a_block_are_wrong_together(images):
     Z[0, 40] = 1.0
     probability = verdict.probability(Z, np.zeros(Z.shape, dtype=bool), prediction, scale)
     assert probability[0, 15] > probability[0, 40]
+
+
+def test_brighter_than_white_is_wrong(images):
+    prediction, right, _, _ = images
+    verdict, _ = judged(right, prediction)
+    Z, guess = np.full((1, 50), 0.9), np.full((1, 50), 0.9)
+    Z[0, 10] = 1.2
+    wide = np.full(Z.shape, 0.3)
+    probability = verdict.probability(Z, np.zeros(Z.shape, dtype=bool), guess, wide)
+    assert probability[0, 10] > 0.9

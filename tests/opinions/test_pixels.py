@@ -3,7 +3,7 @@ import pytest
 from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_digits
 
-from rnlmf.datasets import occlude, salt_and_pepper
+from rnlmf.datasets import corrupt_entries, occlude, salt_and_pepper
 from rnlmf.metrics import relative_rmse
 from rnlmf.opinions.pixels import PixelJudge, same_unit
 
@@ -32,6 +32,16 @@ def test_salt_and_pepper_goes_and_the_rest_stays(digits, salted):
     assert relative_rmse(digits, repaired) < 0.6 * relative_rmse(digits, noisy)
     assert np.array_equal(repaired[~judgement.wrong], noisy[~judgement.wrong])
     assert np.mean(judgement.wrong[noisy == digits]) < 0.03
+
+
+@pytest.mark.parametrize("density", [0.05, 0.1])
+def test_gaussian_noise_in_some_pixels_goes(digits, density):
+    """It is darker than black, brighter than white, and anything between, in every image."""
+    noisy = corrupt_entries(digits, density, random_state=0)
+    assert same_unit(noisy)
+    _, judgement = PixelJudge.learn(noisy)
+    assert relative_rmse(digits, judgement.repaired(noisy)) < 0.7 * relative_rmse(digits, noisy)
+    assert np.mean(judgement.wrong[noisy == digits]) < 0.01
 
 
 def test_a_block_is_found_though_its_pixels_vouch_for_each_other(digits):
@@ -87,3 +97,39 @@ def test_few_images_of_many_pixels_are_cleaned_and_left_alone():
     noisy = salt_and_pepper(fields, random_state=0)
     _, judgement = PixelJudge.learn(noisy)
     assert relative_rmse(fields, judgement.repaired(noisy)) < 0.4 * relative_rmse(fields, noisy)
+
+
+def strokes(count, side=14):
+    """Bright arcs on black ground, none like another."""
+    rng = np.random.default_rng(0)
+    t = np.linspace(-1.0, 1.0, 40)
+    images = np.zeros((count, side, side))
+    for image in images:
+        for _ in range(2):
+            angle, bend, (x, y) = rng.uniform(0, np.pi), rng.normal(), rng.normal(side / 2, 1.5, 2)
+            along, across = 4.0 * t, 2.0 * bend * t**2
+            rows = y + along * np.sin(angle) + across * np.cos(angle)
+            columns = x + along * np.cos(angle) - across * np.sin(angle)
+            places = np.clip(np.rint([rows, columns]).astype(int), 0, side - 1)
+            image[tuple(places)] = 1.0
+    smooth = gaussian_filter(images, (0, 0.6, 0.6))
+    return np.clip(2.5 * smooth - 0.1, 0.0, 1.0).reshape(count, -1)
+
+
+@pytest.mark.parametrize("whites", [[1.0], [253 / 255, 254 / 255, 1.0]], ids=["white", "whites"])
+def test_clean_strokes_are_neither_blocks_nor_errors(whites, rng):
+    """They surprise like errors: only the evidence speaks for them."""
+    drawn = strokes(800)
+    weights = np.arange(len(whites), 0, -1.0) ** 2
+    white = rng.choice(whites, drawn.shape, p=weights / weights.sum())
+    drawn = np.where(drawn == 1.0, white, drawn)
+    judge, judgement = PixelJudge.learn(drawn)
+    assert np.array_equal(judgement.repaired(drawn), drawn)
+    assert judge.left_alone
+
+
+def test_salt_and_pepper_on_strokes_goes():
+    drawn = strokes(300)
+    noisy = salt_and_pepper(drawn, random_state=0)
+    _, judgement = PixelJudge.learn(noisy)
+    assert relative_rmse(drawn, judgement.repaired(noisy)) < 0.6 * relative_rmse(drawn, noisy)

@@ -23,6 +23,7 @@ import numpy as np
 
 from rnlmf.opinions.evidence import CREDIBLE, ERRORS
 from rnlmf.opinions.pixel_relations import Relations
+from rnlmf.opinions.pixel_scale import Scale
 from rnlmf.typing import Array
 
 # Rows with suspects that are asked; more do not change the answer. With fewer free of them, others
@@ -44,7 +45,7 @@ def misleading(
     suspects: Array,
     missing: Array,
     relations: Relations,
-    ends: tuple[float, float],
+    scale: Scale,
 ) -> PixelEvidence:
     """What the suspects of rows do to the other pixels, compared with errors."""
     rng = np.random.RandomState(0)
@@ -58,11 +59,11 @@ def misleading(
     others = np.resize(rng.permutation(free), len(rows))
     put = suspects[rows] & ~suspects[others] & ~missing[others]
 
-    real, size = harm(Z[rows], suspects[rows], missing[rows], relations, ends)
+    real, size = harm(Z[rows], suspects[rows], missing[rows], relations, scale)
     spoiled = np.where(put, Z[rows], Z[others])
     # A row with made-up errors belongs to the half that it had without them.
     hidden = missing[others] | suspects[others]
-    made_up, made_size = harm(spoiled, put, hidden, relations, ends, like=Z[others])
+    made_up, made_size = harm(spoiled, put, hidden, relations, scale, like=Z[others])
     if made_up.sum() <= 0.0 or size.sum() <= 0.0:
         return PixelEvidence(0.0, credible=False)
     rate = made_up.sum() / made_size.sum()
@@ -79,16 +80,29 @@ def harm(
     believed: Array,
     hidden: Array,
     relations: Relations,
-    ends: tuple[float, float],
+    scale: Scale,
     *,
     like: Array | None = None,
 ) -> tuple[Array, Array]:
     """What believing some cells costs the others of every row, and by how much they are off."""
-    without = np.clip(relations.predict(Z, hidden | believed, like=like)[0], *ends)
-    with_them = np.clip(relations.predict(Z, hidden, like=like)[0], *ends)
+    without = scale.clipped(relations.predict(Z, hidden | believed, like=like)[0])
+    with_them = scale.clipped(relations.predict(Z, hidden, like=like)[0])
     off = np.abs(Z - without)
     worse = np.where(believed | hidden, 0.0, np.abs(Z - with_them) - off)
     return worse.sum(axis=1), np.where(believed, off, 0.0).sum(axis=1)
+
+
+def where_harmful(
+    P: Array, Z: Array, missing: Array, relations: Relations, scale: Scale, like: Array
+) -> Array:
+    """Probabilities that cells are wrong, but none in rows which the suspects inform."""
+    suspects = P > 0.5
+    rows = np.flatnonzero(suspects.any(axis=1))
+    asked = Z[rows], suspects[rows], missing[rows]
+    worse, _ = harm(*asked, relations, scale, like=like[rows])
+    kept = P.copy()
+    kept[rows[worse <= 0.0]] = 0.0
+    return kept
 
 
 def repeated(Z: Array, suspects: Array) -> float:

@@ -45,11 +45,17 @@ NEIGHBOURS = 8
 DIGITS = 6
 
 
+def digests(Z: Array, turn: int = 0) -> Array:
+    """A number between 0 and 1 for every row, by its content alone, another one at every turn."""
+    rows = np.round(np.nan_to_num(Z), DIGITS) + 0.0
+    salt = turn.to_bytes(2, "big")
+    numbers = [blake2b(row.tobytes(), digest_size=4, salt=salt).digest() for row in rows]
+    return np.array([int.from_bytes(number, "big") for number in numbers]) / 2.0**32
+
+
 def halves(Z: Array) -> Array:
     """Which rows belong to the second half, each by itself."""
-    rows = np.round(np.nan_to_num(Z), DIGITS) + 0.0
-    bits = [blake2b(row.tobytes(), digest_size=1).digest()[0] & 1 for row in rows]
-    return np.array(bits, dtype=bool)
+    return digests(Z) < 0.5
 
 
 def _by_distance(C: Array, s: Array) -> Array:
@@ -74,12 +80,22 @@ def stationary(C: Array) -> Array:
     return target
 
 
-def neighbours(Z: Array, hidden: Array, count: int = NEIGHBOURS) -> Array:
-    """Of every column those whose distance makes them most alike, (m, count)."""
+def likeness(Z: Array, hidden: Array) -> Array:
+    """``rho`` of cells that are not hidden, by distance along the columns."""
     known = np.maximum((~hidden).sum(axis=0), 1)
     A = np.where(hidden, 0.0, Z - np.where(hidden, 0.0, Z).sum(axis=0) / known)
     C = A.T @ A
-    return _nearest(_by_distance(C, np.sqrt(np.diag(C))), min(count + 1, Z.shape[1]))[:, 1:]
+    return _by_distance(C, np.sqrt(np.diag(C)))
+
+
+def neighbours(alike: Array, count: int = NEIGHBOURS) -> Array:
+    """Of every column those whose distance makes them most `alike`, (m, count)."""
+    return _nearest(alike, min(count + 1, len(alike)))[:, 1:]
+
+
+def distances(alike: Array, count: int) -> Array:
+    """At which columns are most `alike`; farther than half of all there are few pairs to tell."""
+    return 1 + np.argsort(-alike[1 : 1 + len(alike) // 2], kind="stable")[:count]
 
 
 def _nearest(alike: Array, count: int) -> Array:

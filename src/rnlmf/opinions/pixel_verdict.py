@@ -2,10 +2,11 @@
 
 Values lie between two ends, where they pile up: black and white. A right value is Student's about its
 prediction ``p`` with scale ``s``, cut off at the ends, so that an end has the whole tail beyond it as
-its probability. A wrong value has a distribution ``h`` of its own over the ends and the bins between
-them, wherever it is: salt is white, a block is black. The share ``pi`` of wrong pixels is that of a
-pixel's neighbours, drawn to its row's own by a few pixels, as that is to the share of all rows: the
-pixels of a block are wrong together. With ``F`` the probability of the value's bin if right,
+its probability; nothing that is right lies beyond them. A wrong value has a distribution ``h`` of its
+own over the ends and the bins between them, wherever it is: salt is white, a block is black. The share
+``pi`` of wrong pixels is that of a pixel's neighbours, drawn to its row's own by a few pixels, as that
+is to the share of all rows: the pixels of a block are wrong together. With ``F`` the probability of the
+value's bin if right,
 
     P(wrong) = pi h / (pi h + (1 - pi) F),
 
@@ -23,6 +24,7 @@ from scipy.stats import t as student
 
 from rnlmf.opinions.densities import student_density
 from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
+from rnlmf.opinions.pixel_scale import Scale
 from rnlmf.typing import Array
 
 FREEDOMS = (10.0, 4.0, 2.0, 1.0)
@@ -33,13 +35,13 @@ OF_ROWS = 3
 MOST_BESIDE = 4.0
 # Bins between the ends; their number is of no importance.
 BINS = 16
-# An error is gross: what is off by less than this share of the range is not worth a correction.
-LEAST_ERROR = 0.1
 # A row's own share of wrong pixels counts from so many pixels on. No row has more wrong than right.
 OWN_PIXELS, MOST_WRONG = 10.0, 0.5
 FIRST_SHARE = 0.05
 # Every value is possible as an error, in this share of them.
 ANYWHERE = 0.01
+# Right values are not beyond the ends.
+IMPOSSIBLE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,7 @@ class PixelVerdict:
     freedom: float
     values: Array
     share: float
-    low: float
-    high: float
+    scale: Scale
     near: Array
 
     @classmethod
@@ -59,17 +60,17 @@ class PixelVerdict:
         Z: Array,
         missing: Array,
         prediction: Array,
-        scale: Array,
-        ends: tuple[float, float],
+        deviation: Array,
+        scale: Scale,
         near: Array,
     ) -> PixelVerdict:
         """Of greatest likelihood for cells that are not missing, with rows' shares."""
         uniform = np.full(BINS + 2, 1.0 / (BINS + 2))
-        best, likelihood = cls(FREEDOMS[0], uniform, FIRST_SHARE, *ends, near), -np.inf
+        best, likelihood = cls(FREEDOMS[0], uniform, FIRST_SHARE, scale, near), -np.inf
         for freedom in FREEDOMS:
-            verdict = cls(freedom, uniform, FIRST_SHARE, *ends, near)
-            right = verdict._right(Z, prediction, scale)
-            gross = verdict._gross(Z, missing, prediction)
+            verdict = cls(freedom, uniform, FIRST_SHARE, scale, near)
+            right = verdict._right(Z, prediction, deviation)
+            gross = ~missing & scale.gross(Z - prediction)
             rows, bins, F = np.nonzero(gross)[0], verdict._bins(Z)[gross], right[gross]
             share, values = np.full(len(Z), FIRST_SHARE), uniform
             for _ in range(STEPS):
@@ -81,14 +82,14 @@ class PixelVerdict:
             value = float(np.log(share[rows] * values[bins] + (1.0 - share[rows]) * F).sum())
             value += float(np.log(right * (1.0 - share)[:, None])[~missing & ~gross].sum())
             if value > likelihood:
-                best, likelihood = cls(freedom, values, total / Z.size, *ends, near), value
+                best, likelihood = cls(freedom, values, total / Z.size, scale, near), value
         return best
 
-    def probability(self, Z: Array, missing: Array, prediction: Array, scale: Array) -> Array:
+    def probability(self, Z: Array, missing: Array, prediction: Array, deviation: Array) -> Array:
         """That cells are wrong; zero where they are missing or not far from their prediction."""
-        gross = self._gross(Z, missing, prediction)
+        gross = ~missing & self.scale.gross(Z - prediction)
         rows, values = np.nonzero(gross)[0], self.values[self._bins(Z)[gross]]
-        right, share = self._right(Z, prediction, scale)[gross], np.full(len(rows), FIRST_SHARE)
+        right, share = self._right(Z, prediction, deviation)[gross], np.full(len(rows), FIRST_SHARE)
         m, count = Z.shape[1], self.near.shape[1]
         beside = csr_matrix(
             (np.ones(self.near.size), self.near.ravel(), np.arange(0, self.near.size + 1, count)),
@@ -106,30 +107,24 @@ class PixelVerdict:
                 share = np.clip(share, 1e-6, MOST_WRONG)
         return probability
 
-    def _gross(self, Z: Array, missing: Array, prediction: Array) -> Array:
-        far: Array = ~missing & (np.abs(Z - prediction) > LEAST_ERROR * (self.high - self.low))
-        return far
-
     def _bins(self, Z: Array) -> Array:
         """0 and the last are the ends."""
-        place = (np.nan_to_num(Z) - self.low) / max(self.high - self.low, 1e-12) * BINS
+        low, high = self.scale.low, self.scale.high
+        place = (np.nan_to_num(Z) - low) / max(high - low, 1e-12) * BINS
         inside = 1 + np.clip(place, 0, BINS - 1).astype(int)
-        low, high = self._at_ends(Z)
-        bins: Array = np.where(low, 0, np.where(high, BINS + 1, inside))
+        bins: Array = np.where(low >= Z, 0, np.where(high <= Z, BINS + 1, inside))
         return bins
 
-    def _at_ends(self, Z: Array) -> tuple[Array, Array]:
-        return np.less_equal(Z, self.low), np.greater_equal(Z, self.high)
-
-    def _right(self, Z: Array, prediction: Array, scale: Array) -> Array:
+    def _right(self, Z: Array, prediction: Array, deviation: Array) -> Array:
         """Probability of the bin of every value, if it is right."""
         stretch = float(student.ppf((1.0 + QUANTILE) / 2.0, self.freedom)) / NORMAL_QUANTILE
-        relative = (Z - prediction) / scale * stretch
-        width = (self.high - self.low) / BINS
-        right = student_density(relative, self.freedom) * (width * stretch / scale)
-        low, high = self._at_ends(Z)
+        relative = (Z - prediction) / deviation * stretch
+        width = (self.scale.high - self.scale.low) / BINS
+        right = student_density(relative, self.freedom) * (width * stretch / deviation)
+        low, high = self.scale.low >= Z, self.scale.high <= Z
         right[low] = stdtr(self.freedom, relative[low])
         right[high] = stdtr(self.freedom, -relative[high])
+        right[self.scale.beyond(Z)] = IMPOSSIBLE
         return np.maximum(right, 1e-300)
 
 
