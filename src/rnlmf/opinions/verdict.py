@@ -70,6 +70,8 @@ MOST_CELLS = 2000
 MOST_DEALT = 0.99
 # Values are dealt if more than this share of the errors are, in the middle of the columns.
 MOSTLY = 0.5
+# Errors are dealt to all columns alike: more than so many times the usual share are surprises.
+FAR_MORE = 1.5
 # Predictions vary by the distance of these quantiles.
 VARIED = (0.01, 0.99)
 
@@ -247,14 +249,16 @@ def _in_company(told: list[bool]) -> bool:
     return sum(told) > max(COMPANY * len(told), FEWEST_COLUMNS - 1)
 
 
-def _mostly_dealt(found: list[tuple[ColumnVerdict, float, bool]], told: list[bool]) -> bool:
-    """Whether most errors of most columns that have some are values which belong elsewhere.
+def _most_dealt(found: list[tuple[ColumnVerdict, float, bool]], told: list[bool]) -> float:
+    """The largest share of a column that is dealt out: none unless most errors of most columns are.
 
     One column may have two branches (an echo), and surprises may be values of the column, too. But
-    these are few beside errors of other kinds.
+    these are few beside errors of other kinds; and a column with far more than the others has them.
     """
-    dealt = [f[0].dealt for f, yes in zip(found, told, strict=True) if yes]
-    return _in_company(told) and float(np.median(dealt)) > MOSTLY
+    some = [f[0] for f, yes in zip(found, told, strict=True) if yes]
+    if not _in_company(told) or float(np.median([c.dealt for c in some])) <= MOSTLY:
+        return 0.0
+    return FAR_MORE * float(np.median([c.share for c in some]))
 
 
 @dataclass(frozen=True)
@@ -283,8 +287,12 @@ class Verdict:
 
         found = [learned(j, dealt=dealing) for j in range(Z.shape[1])]
         told = _told(found, price)
-        if dealing and not _mostly_dealt(found, told):
-            found = [learned(j, dealt=False) if f[0].dealt else f for j, f in enumerate(found)]
+        if dealing:
+            most = _most_dealt(found, told)
+            found = [
+                learned(j, dealt=False) if f[0].dealt and f[0].share > most else f
+                for j, f in enumerate(found)
+            ]
             told = _told(found, price)
         if not _in_company(told):
             # Where predictions have no scale (rain, gusts), errors are believed in company only.
