@@ -60,10 +60,11 @@ def test_a_mutant_changes_what_runs():
 
 
 def test_tests_of_a_module_are_found_the_nearest_first():
-    first, second, *_ = mutants.tests_of("io/heads.py")
+    first, second, *_ = mutants.tests_of("io/journal.py")
     assert first == ["tests/io"]
     assert second == ["tests/cleaning", "tests/cli"]
     assert mutants.tests_of("engine/solver.py")[0] == ["tests/engine/test_solver.py"]
+    assert mutants.tests_of("io/heads.py")[0] == ["tests/io/test_heads.py"]
     assert mutants.tests_of("kernels.py")[0] == ["tests/test_kernels.py"]
 
 

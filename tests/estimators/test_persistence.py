@@ -19,6 +19,7 @@ from rnlmf import (
     save,
 )
 from rnlmf.estimators import persistence
+from rnlmf.estimators.model_classes import CLASSES
 from rnlmf.io import FileError
 from rnlmf.kernels import RBF, Polynomial
 
@@ -263,7 +264,7 @@ def test_files_of_the_first_format_load(curved):
 
 
 def test_every_class_of_the_format_exists():
-    for location in persistence.CLASSES.values():
+    for location in CLASSES.values():
         module, _, name = location.partition(":")
         assert hasattr(import_module(module), name), location
 
