@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from rnlmf import RNLMF
-from rnlmf.datasets import occlude, salt_and_pepper
+from rnlmf.datasets import corrupt_entries, salt_and_pepper
 from rnlmf.datasets.examples import WEATHER_COLUMNS, add_spikes, make_robot_arm, make_weather
 from rnlmf.io import outputs
 from rnlmf.io.dataset import need
@@ -67,7 +67,7 @@ def cases() -> dict[str, Case]:
     digits = load_digits().data.astype(np.float32)
     images = {
         "salt and pepper": salt_and_pepper(digits, random_state=0),
-        "occlusion": occlude(digits, image_shape=SHAPE, random_state=0),
+        "sparse Gaussian": corrupt_entries(digits, 0.1, random_state=0),
     }
     return {
         "weather table, spikes": Case(
