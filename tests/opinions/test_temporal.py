@@ -254,3 +254,12 @@ def test_running_medians_are_those_of_every_column_and_sequence(rng):
     padded = np.pad(values[20:], ((2, 2), (0, 0)), mode="edge")
     for i in range(30):
         np.testing.assert_array_equal(smooth[20 + i], np.median(padded[i : i + 5], axis=0))
+
+
+def test_dropouts_near_each_other_are_no_branch(rng):
+    """Zeros are all alike: two of them within a few rows agree by chance."""
+    n = 2000
+    truth = 20.0 + np.sin(np.arange(n) / 60.0)[:, None] + 0.01 * rng.normal(size=(n, 1))
+    wrong = rng.random((n, 1)) < 0.06
+    Z = np.where(wrong, 0.0, truth)
+    assert not Sequence.of(n).branches(Z, wrong, truth).any()

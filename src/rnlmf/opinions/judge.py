@@ -251,7 +251,10 @@ class Judge:
             )
             probability = np.where(excused, 0.0, probability)
             repeating = stretches.stuck(Z, witnesses[-1])
-            probability[repeating | stretches.away(Z, witnesses[-1])] = 1.0
+            probability[repeating] = 1.0
+            # Where nothing else is wrong, a column that goes and comes back has two branches.
+            if self.verdict.tells:
+                probability[stretches.away(Z, witnesses[-1])] = 1.0
             wrong = probability > 0.5
             if round_ == ROUNDS - 1:
                 break

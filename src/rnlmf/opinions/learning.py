@@ -93,7 +93,8 @@ def settle(
             panel.fellows, Z, probability, judged, always, witnesses, suspicion, sequence
         )
         wrong = ((probability > 0.5) & ~excused) | stretches.stuck(Z, witnesses[-1])
-        wrong |= stretches.away(Z, witnesses[-1])
+        if suspicion.tells:
+            wrong |= stretches.away(Z, witnesses[-1])
         new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
         if np.mean((new != hidden) & (changes < IN_TURNS)) < LEARNED:
             break

@@ -150,13 +150,19 @@ class Sequence:
         for j in np.flatnonzero(wrong.sum(axis=0) > 1):
             rows, column = np.flatnonzero(wrong[:, j]), Z[:, j]
             expected, off = prediction[rows, j], column[rows] - prediction[rows, j]
-            exchanged = off[np.argsort(np.arange(1, len(rows) + 1) * GOLDEN % 1.0)]
-            made_up = column.copy()
-            made_up[rows] = expected + exchanged
+            order = np.argsort(np.arange(1, len(rows) + 1) * GOLDEN % 1.0)
+            exchanged = off[order]
             most = STEPS * float(np.median(np.abs(np.diff(column[~np.isnan(column)]))))
             agree = self._returns(column, rows, np.minimum(AGREES * np.abs(off), most))
-            by_chance = self._returns(made_up, rows, np.minimum(AGREES * np.abs(exchanged), most))
-            if agree.sum() > 2 * by_chance.sum() + CHANCE_RETURNS:
+            # By chance as many do with the errors of others, or, if errors are all alike (zeros), with
+            # their values.
+            by_chance = 0
+            for values in (expected + exchanged, column[rows][order]):
+                made_up = column.copy()
+                made_up[rows] = values
+                near = np.minimum(AGREES * np.abs(exchanged), most)
+                by_chance = max(by_chance, int(self._returns(made_up, rows, near).sum()))
+            if agree.sum() > 2 * by_chance + CHANCE_RETURNS:
                 found[rows, j] = agree
         return found
 

@@ -324,6 +324,11 @@ class Verdict:
         return out
 
     @property
+    def tells(self) -> bool:
+        """Whether any column has wrong cells."""
+        return any(column.share > 0.0 for column in self.columns)
+
+    @property
     def dealing(self) -> bool:
         """Whether some values belong elsewhere."""
         return any(column.dealt > 0.0 for column in self.columns)
