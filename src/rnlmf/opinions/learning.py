@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.mixing import typical
 from rnlmf.opinions.panel import Hearing, Opinion, Panel
 from rnlmf.opinions.settling import Stretches, in_bursts, most_suspicious, vouched_for
@@ -87,12 +88,8 @@ def settle(
         suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE, dealing=dealing)
         if len(stages) < STAGES:
             stages.append(Stage.of(panel, suspicion, Z, judged, hidden))
-        probability = suspicion.probability(Z, judged, witnesses)
-        probability = in_bursts(probability, hidden, sequence)
-        excused = vouched_for(
-            panel.fellows, Z, probability, judged, always, witnesses, suspicion, sequence
-        )
-        wrong = ((probability > 0.5) & ~excused) | stretches.stuck(Z, witnesses[-1])
+        wrong = _suspects(panel, suspicion, witnesses, Z, hidden, judged, always, sequence)
+        wrong |= stretches.stuck(Z, witnesses[-1])
         if suspicion.tells:
             wrong |= stretches.away(Z, witnesses[-1])
         new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
@@ -101,6 +98,23 @@ def settle(
         changes += new != hidden
         hidden = new
     return Settlement(hidden, panel, tuple(stages))
+
+
+def _suspects(
+    panel: Panel,
+    verdict: Verdict,
+    witnesses: list[Witness],
+    Z: Array,
+    hidden: Array,
+    judged: Array,
+    always: Array,
+    sequence: Sequence | None,
+) -> Array:
+    """Cells more likely wrong than right for whom no other suspects account."""
+    probability = in_bursts(verdict.probability(Z, judged, witnesses), hidden, sequence)
+    some = judged, always, witnesses, verdict, sequence
+    suspects: Array = (probability > 0.5) & ~vouched_for(panel.fellows, Z, probability, *some)
+    return suspects
 
 
 def gradually(
@@ -117,12 +131,8 @@ def gradually(
         for _ in range(STAGE_ROUNDS):
             witnesses = stage.panel.testify(Z, hidden, judged, sequence, hearing)
             verdict = stage.verdict if len(witnesses) > 1 else stage.alone
-            probability = in_bursts(verdict.probability(Z, judged, witnesses), hidden, sequence)
-            excused = vouched_for(
-                stage.panel.fellows, Z, probability, judged, always, witnesses, verdict, sequence
-            )
-            wrong = ((probability > 0.5) & ~excused) | always
-            new = most_suspicious(Z, wrong, hidden, witnesses[0], sequence)
+            wrong = _suspects(stage.panel, verdict, witnesses, Z, hidden, judged, always, sequence)
+            new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
             if np.array_equal(new, hidden):
                 break
             hidden = new
