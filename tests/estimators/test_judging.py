@@ -6,7 +6,8 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 from rnlmf import RNLMF
 from rnlmf.datasets import salt_and_pepper
-from rnlmf.estimators.judging import has_neighbours, who_judges
+from rnlmf.estimators.judging import is_raster, who_judges
+from rnlmf.opinions.pixels import same_unit
 
 
 def percentages(rng, rows, columns):
@@ -25,7 +26,7 @@ def test_percentages_come_back_as_they_were(rng, rows, columns):
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris, load_wine])
 def test_tables_that_were_brought_to_one_range_are_no_images(load):
     X = load().data
-    assert not has_neighbours((X - X.min(axis=0)) / np.ptp(X, axis=0))
+    assert not is_raster((X - X.min(axis=0)) / np.ptp(X, axis=0))
 
 
 @pytest.mark.parametrize("rows", [40, 400, 1797])
@@ -36,10 +37,23 @@ def test_images_are(rows):
     for images in (digits, salt_and_pepper(digits, random_state=0), gaps):
         assert who_judges(RNLMF().get_params(), images) == (False, True)
     gaps[:, 5] = np.nan
-    assert has_neighbours(gaps)
+    assert is_raster(gaps)
     # Without their order they are columns like others.
     shuffled = digits[:, np.random.default_rng(0).permutation(64)]
-    assert not has_neighbours(shuffled)
+    assert not is_raster(shuffled)
+
+
+def test_range_finders_around_a_robot_are_no_image(rng):
+    """All from 0 to 5, each like those beside it: one direction is no raster."""
+    angle = 2 * np.pi * np.arange(24) / 24
+    waves = rng.normal(size=(1000, 3, 2)) * np.array([[3.0], [2.0], [1.0]])
+    ring = sum(
+        waves[:, [k], [0]] * np.cos((k + 1) * angle) + waves[:, [k], [1]] * np.sin((k + 1) * angle)
+        for k in range(3)
+    )
+    X = np.clip(2.5 + ring, 0.0, 5.0)
+    assert same_unit(X)
+    assert who_judges(RNLMF().get_params(), X) == (True, False)
 
 
 def test_one_column_that_reaches_both_its_ends(rng):

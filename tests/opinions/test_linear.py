@@ -98,3 +98,14 @@ def test_a_row_far_out_counts_as_a_usual_one(rng):
     np.testing.assert_array_equal(weights[1:], 1.0)
     assert length[0] == pytest.approx(2.0 * np.median(length), rel=0.05)
     assert np.all(row_weights(np.zeros((5, 3)), np.ones((5, 3))) == 1.0)
+
+
+def test_hidden_large_values_do_not_spoil_the_relation(rng):
+    """Where gaps are no chance, what is known of a column has another centre and spread."""
+    a = rng.standard_normal(1000)
+    Z = np.stack([a, a + 0.01 * rng.standard_normal(1000), *rng.standard_normal((3, 1000))], axis=1)
+    hidden = np.zeros(Z.shape, dtype=bool)
+    hidden[:, 1] = a > 1.0
+    opinion = LinearOpinion.learn(Z, hidden, np.arange(1000))
+    off = (opinion.predict(Z, hidden)[0] - Z)[hidden[:, 1], 1]
+    assert np.sqrt(np.mean(off**2)) < 0.05

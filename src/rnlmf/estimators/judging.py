@@ -20,15 +20,16 @@ from rnlmf.opinions.pixels import PixelJudge, same_unit
 from rnlmf.typing import Array
 
 # Fewer rows say nothing of how cells are related. More columns are pixels of one unit, as are those
-# that share both ends of a scale and have neighbours; of more still the dictionary alone speaks, for
+# that share both ends of a scale and make up a raster; of more still the dictionary alone speaks, for
 # matrices are inverted.
 FEWEST_ROWS = 30
 MOST_COLUMNS = 256
 MOST_PIXELS = 2048
-# By so many standard errors neighbours are more alike than any two (a choice: images reach 7 and more,
-# tables whose columns were brought to one scale at most 3), as so many rows tell.
+# By so many standard errors columns a line apart are more alike than nearer ones (a choice: images reach
+# 15 and more, tables and sequences at most 3), as so many rows tell. Shorter lines make no image.
 SURELY = 5.0
 ROWS_TO_TELL = 2000
+SHORTEST_LINE = 4
 
 
 class Judging(NamedTuple):
@@ -49,16 +50,18 @@ def who_judges(parameters: dict[str, Any], X: Rows) -> Judging:
     )
     if not wanted or isinstance(X, RowSource) or len(X) < FEWEST_ROWS or X.shape[1] > MOST_PIXELS:
         return Judging(cells=False, pixels=False)
-    pixels = X.shape[1] > MOST_COLUMNS or (same_unit(X) and has_neighbours(X))
+    pixels = X.shape[1] > MOST_COLUMNS or (same_unit(X) and is_raster(X))
     return Judging(cells=not pixels, pixels=pixels)
 
 
-def has_neighbours(X: Array) -> bool:
-    r"""Whether columns beside each other are much more alike than any two, as those of an image are.
+def is_raster(X: Array) -> bool:
+    r"""Whether columns are pixels of an image: alike if they stand above each other.
 
-    Columns of a table may share both ends of a scale as well: percentages, or whatever was brought to
-    the range from 0 to 1. With :math:`z = \operatorname{artanh} |r|` of the correlation :math:`r` of
-    the ranks of two columns, its mean over neighbours is compared with that over all pairs.
+    Columns of a table may share both ends of a scale as well: percentages, whatever was brought to the
+    range from 0 to 1, range finders around a robot. But with a line of ``w`` columns, those a line
+    apart are more alike than those less far apart; elsewhere, they are less so the farther they are.
+    With :math:`z = \operatorname{artanh} |r|` of the correlation :math:`r` of the ranks of two columns,
+    its mean over all columns ``w`` apart is compared with that over columns from 2 to ``w - 2`` apart.
 
     Parameters
     ----------
@@ -68,19 +71,21 @@ def has_neighbours(X: Array) -> bool:
     Returns
     -------
     bool
-        Whether it is larger by many standard errors.
+        Whether it is larger for some ``w`` by many standard errors.
     """
     some = np.array(X[:: -(-len(X) // ROWS_TO_TELL)], dtype=float)
     some = some[:, ~np.isnan(some).all(axis=0)]
     some = np.where(np.isnan(some), np.nanmedian(some, axis=0), some)
     some = some[:, np.ptp(some, axis=0) > 0]
-    if some.shape[1] < 3:
+    if some.shape[1] < SHORTEST_LINE**2:
         return False
     correlation = np.corrcoef(rankdata(some, axis=0), rowvar=False)
     alike = np.arctanh(np.minimum(np.abs(correlation), 0.999))
-    neighbours, pairs = np.diag(alike, 1), alike[np.triu_indices(len(alike), 1)]
-    error = pairs.std() / np.sqrt(len(neighbours))
-    return bool(neighbours.mean() - pairs.mean() > SURELY * error)
+    apart = np.array([np.diag(alike, w).mean() for w in range(len(alike) // 2 + 1)])
+    lines = np.arange(SHORTEST_LINE, len(apart))
+    nearer = np.cumsum(apart[2:-2]) / np.arange(1, len(apart) - 3)
+    errors = alike[np.triu_indices(len(alike), 1)].std() / np.sqrt(len(alike) - lines)
+    return bool(np.any(apart[lines] - nearer > SURELY * errors))
 
 
 def fitted_samples(judging: Judging, X: Rows) -> Rows:

@@ -23,6 +23,8 @@ RIDGES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 # Ridge while the covariance is learned from rows with gaps, and how often gaps are filled anew.
 FIRST_RIDGE = 1e-3
 FILLINGS = 2
+# Relations are learned from rows without gaps first, if there are so many times as many as columns.
+WHOLE_ROWS = 5
 # Predictions leave the range that a column has shown by at most this share of it.
 BEYOND = 0.5
 # Rows so many times as long as usual ones, from the centre, count as much as these.
@@ -66,6 +68,24 @@ def fill(A: Array, hidden: Array, P: Array) -> tuple[Array, Array]:
     return filled, covariance
 
 
+def _first_moments(A: Array, known: Array, weights: Array) -> tuple[Array, Array]:
+    """Centre and covariance to fill gaps with: of whole rows, or if these are few, by pairs of columns.
+
+    Where gaps are no chance (only large values are hidden) pairs contradict each other; whole rows are
+    fewer, but the relations between columns are the same in them.
+    """
+    whole = known.all(axis=1)
+    m = A.shape[1]
+    if whole.sum() > WHOLE_ROWS * m:
+        rows, w = A[whole], weights[whole]
+        center = (rows * w).sum(axis=0) / w.sum()
+        rows = rows - center
+        return center, (rows * w).T @ rows / w.sum() + FIRST_RIDGE * np.eye(m)
+    R = (A * weights).T @ A / np.maximum((known * weights).T @ known, 1.0)
+    values, vectors = np.linalg.eigh(R)
+    return np.zeros(m), (vectors * np.maximum(values, FIRST_RIDGE)) @ vectors.T
+
+
 @dataclass(frozen=True)
 class LinearOpinion:
     """Mean, scale and precision of the columns, and the range of their predictions."""
@@ -88,15 +108,18 @@ class LinearOpinion:
         scale = np.where(scale > 0.0, scale, 1.0)
         A /= scale
         weights = row_weights(A, known)
-        R = (A * weights).T @ A / np.maximum((known * weights).T @ known, 1.0)
-        values, vectors = np.linalg.eigh(R)
-        R = (vectors * np.maximum(values, FIRST_RIDGE)) @ vectors.T
+        center, R = _first_moments(A, known, weights)
         identity = np.eye(len(R))
         for _ in range(FILLINGS):
-            filled, covariance = fill(A, hidden, np.linalg.inv(R))
+            part, covariance = fill(np.where(hidden, 0.0, A - center), hidden, np.linalg.inv(R))
+            # What is hidden need not be like the rest: the centre moves as cells are filled.
+            filled = part + center
+            center = (filled * weights).sum(axis=0) / weights.sum()
+            filled -= center
             R = (filled * weights).T @ filled / weights.sum() + covariance / len(A)
             R += FIRST_RIDGE * identity
         R -= FIRST_RIDGE * identity
+        mean = mean + center * scale
         half = np.zeros(len(A), dtype=bool)
         half[order[::2]] = True
 
