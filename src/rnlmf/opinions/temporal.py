@@ -73,7 +73,7 @@ class Sequence:
 
         def medians(rows: slice) -> Array:
             columns = np.ascontiguousarray(values[rows].T)
-            return np.stack([median_filter(c, size=width, mode="nearest") for c in columns], axis=1)
+            return np.stack([median_filter(c, size=width, mode="mirror") for c in columns], axis=1)
 
         return self.apply(medians, values.shape)
 
