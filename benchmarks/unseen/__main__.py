@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.unseen.errors import NOISES, Spoiled
+from benchmarks.unseen.errors import NOISES, USUAL, Spoiled
 from benchmarks.unseen.others import METHODS
 from benchmarks.unseen.sets import KIND, REPORT, load
 from rnlmf.typing import Array
@@ -38,7 +38,8 @@ Key = tuple[str, str, int]
 def spoil(name: str, noise: str, seed: int) -> Spoiled:
     """The same errors whenever they are asked for; wild values go on top of the usual ones."""
     kind = KIND[name]
-    salt_ = hashlib.blake2b(f"{name} {noise.split(':')[0]}".encode(), digest_size=4).digest()
+    drawn = USUAL[kind] if noise.startswith("wild") else noise
+    salt_ = hashlib.blake2b(f"{name} {drawn}".encode(), digest_size=4).digest()
     rng = np.random.default_rng([seed, int.from_bytes(salt_)])
     return NOISES[kind][noise](load(name), rng)
 

@@ -283,17 +283,17 @@ NOISES: dict[str, dict[str, Noise]] = {
 }
 # Put into every set, on top of what it usually has: the rest must be cleaned as well.
 USUAL = {
-    "table": spikes(0.05),
-    "sequence": spikes(0.05),
-    "motion": as_in_the_paper(0.1),
-    "image": salt,
-    "synthetic": as_in_the_paper(0.3),
+    "table": "spikes .05",
+    "sequence": "spikes .05",
+    "motion": "paper .1",
+    "image": "salt and pepper",
+    "synthetic": "paper .3",
 }
 WILD = {
     f"{'one' if share is None else '1% of'} {value:g}": (value, share)
     for value in (100.0, 1e5, -9999.0, 1e30)
     for share in (None, 0.01)
 }
-for _kind, _noise in USUAL.items():
+for _kind, _usual in USUAL.items():
     for _name, (_value, _share) in WILD.items():
-        NOISES[_kind][f"wild: {_name}"] = wild(_noise, _value, _share)
+        NOISES[_kind][f"wild: {_name}"] = wild(NOISES[_kind][_usual], _value, _share)
