@@ -25,8 +25,8 @@ from rnlmf.typing import Array
 FEWEST_ROWS = 30
 MOST_COLUMNS = 256
 MOST_PIXELS = 2048
-# By so many standard errors columns a line apart are more alike than nearer ones (a choice: images reach
-# 15 and more, tables and sequences at most 3), as so many rows tell. Shorter lines make no image.
+# By so many standard errors columns a line apart are more alike than nearer ones (a choice: images
+# reach 15 and more, tables and sequences at most 3), as so many rows tell. Shorter lines make no image.
 SURELY = 5.0
 ROWS_TO_TELL = 2000
 SHORTEST_LINE = 4

@@ -99,6 +99,7 @@ class ColumnVerdict:
     share: float = 0.0
     size: float = LEAST_ERROR
     tails: tuple[float, ...] = ()
+    sizes: tuple[float, ...] = ()
     dealt: float = 0.0
     values: Values | None = None
 
@@ -185,19 +186,45 @@ class ColumnVerdict:
         return self.share * density
 
     def with_tails_of(self, z: Array, p: Array, s: Array) -> ColumnVerdict:
-        """The same errors, and the most likely tail of the predictions on either side, if it pays.
+        """The same share of errors, and the most likely tail and size of errors on either side.
 
-        There are no errors if predictions are off by as much as these are large.
+        They differ from those of both sides if that pays. There are no errors if predictions are off by
+        as much as these are large.
         """
         if not len(z) or float(np.median(s[0])) >= self.size:
             return ColumnVerdict()
-        wrong, above = self._wrong(z, p, s), z > p[0]
-        logs = []
-        for freedom in FREEDOMS:
-            both = wrong + (1.0 - self.share) * (self.credibility @ right_cells(z, p, s, freedom))
-            price = 0.0 if freedom == self.freedom else 0.5 * np.log(len(z))
-            logs.append([float(np.log(both[side]).sum()) - price for side in (~above, above)])
-        return replace(self, tails=tuple(FREEDOMS[i] for i in np.argmax(logs, axis=0)))
+        above, price = z > p[0], 0.5 * float(np.log(len(z)))
+        found = []
+        for side in (~above, above):
+            own = z[side], p[:, side], s[:, side]
+            options = [(self, self._likelihood(*own))]
+            for freedom in FREEDOMS:
+                other = replace(self, freedom=freedom)
+                options.append((other, other._likelihood(*own) - price))
+                other = other._with_own_size(*own)
+                options.append((other, other._likelihood(*own) - 2.0 * price))
+            found.append(max(options, key=lambda option: option[1])[0])
+        return replace(
+            self, tails=tuple(v.freedom for v in found), sizes=tuple(v.size for v in found)
+        )
+
+    def _likelihood(self, z: Array, p: Array, s: Array) -> float:
+        right = (1.0 - self.share) * (self.credibility @ right_cells(z, p, s, self.freedom))
+        return float(np.log(self._wrong(z, p, s) + right).sum())
+
+    def _with_own_size(self, z: Array, p: Array, s: Array) -> ColumnVerdict:
+        """Errors of these cells alone: gross ones, else those of all."""
+        if not len(z):
+            return self
+        right = (1.0 - self.share) * (self.credibility @ right_cells(z, p, s, self.freedom))
+        squared, now = np.clip(z - p[0], -LARGEST_ERROR, LARGEST_ERROR) ** 2, self
+        for _ in range(STEPS):
+            about = self.share * (1.0 - self.dealt) * wrong_cells(z, p[0], s[0], now.size)
+            posterior = about / (now._wrong(z, p, s) + right)
+            size = float(posterior @ squared / max(float(posterior.sum()), 1e-9)) ** 0.5
+            now = replace(now, size=min(max(size, LEAST_ERROR), LARGEST_ERROR))
+        usual = float(np.median(s[0]))
+        return now if now.size > now.surprising(SURPRISE) * usual else self
 
     def likely(self, z: Array, p: Array, s: Array) -> bool:
         """Whether cells may well have these errors: no tail alone is far more likely."""
@@ -223,13 +250,14 @@ class ColumnVerdict:
         probability = np.empty(len(z))
         above = z > p[0]
         tails = self.tails or (self.freedom, self.freedom)
-        for freedom, side in zip(tails, (~above, above), strict=True):
+        sizes = self.sizes or (self.size, self.size)
+        for freedom, size, side in zip(tails, sizes, (~above, above), strict=True):
             own = z[side], p[:, side], s[:, side]
             right = (1.0 - self.share) * (self.credibility @ right_cells(*own, freedom))
             # From here on Student's density falls more slowly than the normal one of errors, and who is
             # farther off would be less suspicious.
             farthest = min(FARTHEST, float(np.sqrt(freedom + 1.0)))
-            wrong = self._wrong(*own, farthest)
+            wrong = replace(self, size=size)._wrong(*own, farthest)
             probability[side] = wrong / (wrong + right)
         return probability
 
