@@ -70,6 +70,9 @@ MOST_CELLS = 2000
 MOST_DEALT = 0.99
 # Values are dealt if more than this share of the errors are, in the middle of the columns.
 MOSTLY = 0.5
+# Errors on one side of the predictions have a size of their own if it is so many times smaller (a point
+# in the wrong place makes a value ten times as large, or a tenth).
+FAR_SMALLER = 4.0
 # Errors are dealt to all columns alike: more than so many times the usual share are surprises.
 FAR_MORE = 1.5
 # Predictions vary by the distance of these quantiles.
@@ -213,7 +216,7 @@ class ColumnVerdict:
         return float(np.log(self._wrong(z, p, s) + right).sum())
 
     def _with_own_size(self, z: Array, p: Array, s: Array) -> ColumnVerdict:
-        """Errors of these cells alone: gross ones, else those of all."""
+        """Errors of these cells alone, if they are gross and far smaller: else those of all will do."""
         if not len(z):
             return self
         right = (1.0 - self.share) * (self.credibility @ right_cells(z, p, s, self.freedom))
@@ -223,8 +226,8 @@ class ColumnVerdict:
             posterior = about / (now._wrong(z, p, s) + right)
             size = float(posterior @ squared / max(float(posterior.sum()), 1e-9)) ** 0.5
             now = replace(now, size=min(max(size, LEAST_ERROR), LARGEST_ERROR))
-        usual = float(np.median(s[0]))
-        return now if now.size > now.surprising(SURPRISE) * usual else self
+        gross = now.size > now.surprising(SURPRISE) * float(np.median(s[0]))
+        return now if gross and now.size < self.size / FAR_SMALLER else self
 
     def likely(self, z: Array, p: Array, s: Array) -> bool:
         """Whether cells may well have these errors: no tail alone is far more likely."""
