@@ -65,6 +65,15 @@ def test_a_column_that_moves_by_steps_is_not_stuck(motion):
     np.testing.assert_array_equal(judgement.repaired(X), X)
 
 
+def test_columns_that_stand_still_together_are_not_stuck(motion):
+    """Rows of one town have its taxes and its schools in common, whatever else they are."""
+    X = motion.copy()
+    X[200:260, 1], X[200:260, 3] = 0.3, -0.2
+    assert not Sequence.of(len(X)).repeated(X).any()
+    _, judgement = Judge.learn(X, Sequence.of(len(X)))
+    assert not judgement.stuck.any()
+
+
 def test_a_stretch_is_not_elsewhere_if_all_around_it_is(motion):
     """Fellows that contradict what is before and after as well are wrong themselves."""
     Z = motion.copy()

@@ -6,6 +6,7 @@ that disagree, nobody can say what is right; see :class:`Surroundings`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from itertools import pairwise
@@ -236,15 +237,20 @@ class Sequence:
         equals the row before, ``n q^(length - 1)`` stretches of a length are expected. The first row,
         whose value is repeated, is not of it. A value to which the column returns for another such
         stretch, after as many rows elsewhere, is a level or an end of its range. Where such stretches
-        fill much of a column, it moves by steps.
+        fill much of a column, it moves by steps; so it does if another one stands still just as long.
         """
         numbers = np.zeros(Z.shape, dtype=np.int64)
         same = np.diff(Z, axis=0, prepend=np.nan) == 0.0
         same[list(self.starts)] = False
         breaks = np.zeros(len(Z), dtype=bool)
         breaks[list(self.starts)] = True
-        for j in np.flatnonzero(same.sum(axis=0) >= SHORTEST_REPEAT):
-            runs = np.array(list(_runs(same[:, j], breaks)))
+        still = {
+            int(j): list(_runs(same[:, j], breaks))
+            for j in np.flatnonzero(same.sum(axis=0) >= SHORTEST_REPEAT)
+        }
+        together = Counter(run for runs in still.values() for run in runs)
+        for j, all_runs in still.items():
+            runs = np.array(all_runs)
             lengths = runs[:, 1] - runs[:, 0]
             for least in np.unique(lengths[lengths >= SHORTEST_REPEAT]):
                 long = lengths >= least
@@ -254,7 +260,8 @@ class Sequence:
                     if lengths[long].sum() > MOST_REPEATED * len(Z):
                         break
                     for first, last in runs[long][~_returned_to(runs[long], Z[:, j])]:
-                        numbers[first:last, j] = first + 1
+                        if together[first, last] == 1:
+                            numbers[first:last, j] = first + 1
                     break
         return numbers
 
