@@ -98,12 +98,3 @@ def test_some_of_a_bad_row_fits_by_chance(rng):
     assert judgement.bad_rows.sum() <= 76
     left = np.linalg.norm(judgement.repaired(X) - truth) / np.linalg.norm(X - truth)
     assert left < 0.15
-
-
-def test_where_nothing_else_is_wrong_a_column_may_go_and_come_back(motion):
-    """A few echoes in one column of an otherwise right sequence stay as they are."""
-    X = motion.copy()
-    for first in (150, 320, 610):
-        X[first : first + 4, 2] += 1.5
-    _, judgement = Judge.learn(X, Sequence.of(len(X)))
-    assert not judgement.wrong.any()

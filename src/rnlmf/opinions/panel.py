@@ -344,7 +344,8 @@ def _trust_in_time(row: Witness, time: Witness) -> Array:
 
 
 def _silent_in_bad_rows(row: Witness, time: Witness, hidden: Array) -> Witness:
-    silent = mostly_hidden(hidden)[:, None]
+    # Of a row of which nothing is shown, fellows know no more.
+    silent = (mostly_hidden(hidden) | hidden.all(axis=1))[:, None]
     return Witness(
         np.where(silent, time.prediction, row.prediction), np.where(silent, np.inf, row.scale)
     )

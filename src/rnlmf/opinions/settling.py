@@ -6,7 +6,6 @@ import numpy as np
 
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
-from rnlmf.opinions.evidence import LARGEST_LOSS
 from rnlmf.opinions.mixing import typical
 from rnlmf.opinions.panel import BAD_ROW, Fellows, Opinion, Panel, mostly_hidden
 from rnlmf.opinions.temporal import GOLDEN, Sequence
@@ -181,7 +180,7 @@ def vouched_for(
     """Suspects that account for each other: right, though nobody else would have expected them.
 
     Errors are independent; whoever believes one does not predict the other. So cells of a row that
-    predict each other are no errors, nor are those that help to predict others, nor an event in time.
+    predict each other are no errors, nor is an event in time.
     """
     row, wrong = witnesses[-1], probability > 0.5
     excused = np.zeros(wrong.shape, dtype=bool)
@@ -190,7 +189,6 @@ def vouched_for(
         if chosen.any():
             some = Z[chosen], wrong[chosen], judged[chosen], always[chosen], row.of(chosen)
             excused[chosen] = _accounted_for(fellows, *some, mostly=mostly)
-    excused |= _informative(fellows, Z, wrong & ~excused, judged, always, row)
     if sequence is not None:
         expected, distance = witnesses[0].prediction, distance_in_scales(Z, row)
         farthest = np.maximum(verdict.seldom(SELDOM), CONTRADICTED)
@@ -238,31 +236,6 @@ def _accounted_for(
         moved = (count > by_chance.sum(axis=1).max()) & (count > MOVED * suspects.sum(axis=1))
         return found & moved[:, None]
     return found & (found.sum() + CHANCE_CELLS > 2 * by_chance.sum() * len(Z) / len(made_up))
-
-
-def _informative(
-    fellows: Fellows, Z: Array, suspects: Array, judged: Array, missing: Array, row: Witness
-) -> Array:
-    """Suspects without whom others of the row are predicted worse, more than one of them.
-
-    An error misleads whoever believes it (:mod:`~rnlmf.opinions.evidence`).
-    """
-    found = np.zeros(suspects.shape, dtype=bool)
-    rows, columns = np.nonzero(suspects & judged & ~missing)
-    if not len(rows):
-        return found
-    hidden = (suspects | missing)[rows]
-    others = judged[rows] & ~hidden
-    believing = hidden.copy()
-    believing[np.arange(len(rows)), columns] = False
-
-    def losses(hidden: Array) -> Array:
-        said = fellows.testify(Z[rows], hidden, judged[rows] & ~hidden)
-        return np.minimum(np.abs(Z[rows] - said.prediction) / row.scale[rows], LARGEST_LOSS)
-
-    gain = np.where(others, losses(hidden) - losses(believing), 0.0).sum(axis=1)
-    found[rows, columns] = gain > LARGEST_LOSS
-    return found
 
 
 def _exchanged(Z: Array, wrong: Array, prediction: Array) -> Array:
