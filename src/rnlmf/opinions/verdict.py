@@ -75,6 +75,8 @@ MOSTLY = 0.5
 FAR_SMALLER = 4.0
 # Errors are dealt to all columns alike: more than so many times the usual share are surprises.
 FAR_MORE = 1.5
+# Where most columns have errors, none has so many times as many as usual: the rest are surprises.
+MOST_OVER_USUAL = 2.0
 # Predictions vary by the distance of these quantiles.
 VARIED = (0.01, 0.99)
 
@@ -229,6 +231,10 @@ class ColumnVerdict:
         gross = now.size > now.surprising(SURPRISE) * float(np.median(s[0]))
         return now if gross and now.size < self.size / FAR_SMALLER else self
 
+    def with_at_most(self, share: float, z: Array, p: Array, s: Array) -> ColumnVerdict:
+        """Fewer errors, and tails that make up for the others."""
+        return replace(self, share=share).with_tails_of(z, p, s)
+
     def likely(self, z: Array, p: Array, s: Array) -> bool:
         """Whether cells may well have these errors: no tail alone is far more likely."""
         right = self.credibility @ right_cells(z, p, s, self.freedom)
@@ -312,9 +318,13 @@ class Verdict:
         p = np.stack([w.prediction for w in witnesses])
         s = np.stack([w.scale for w in witnesses])
 
+        def cells(j: int) -> tuple[Array, Array, Array]:
+            rows = judged[:, j]
+            return Z[rows, j], p[:, rows, j], s[:, rows, j]
+
         def learned(j: int, *, dealt: bool) -> tuple[ColumnVerdict, float, bool]:
-            rows, column = judged[:, j], Z[~np.isnan(Z[:, j]), j] if dealt else None
-            return ColumnVerdict.learn(Z[rows, j], p[:, rows, j], s[:, rows, j], column)
+            column = Z[~np.isnan(Z[:, j]), j] if dealt else None
+            return ColumnVerdict.learn(*cells(j), column)
 
         found = [learned(j, dealt=dealing) for j in range(Z.shape[1])]
         told = _told(found, price)
@@ -335,11 +345,15 @@ class Verdict:
                 tuple(f[0] if yes else ColumnVerdict() for f, yes in zip(found, alone, strict=True))
             )
         usual = _typical_of([f[0] for f, yes in zip(found, told, strict=True) if yes])
+        most = MOST_OVER_USUAL * usual.share
+        found = [
+            (f[0].with_at_most(most, *cells(j)), f[1], f[2]) if yes and f[0].share > most else f
+            for j, (f, yes) in enumerate(zip(found, told, strict=True))
+        ]
         least, none = usual.size / usual.surprising(SURPRISE), ColumnVerdict()
         scales = [np.median(s[0, rows, j]) if rows.any() else np.inf for j, rows in enumerate(judged.T)]
         others = [
-            usual if scale < least and usual.likely(Z[rows, j], p[:, rows, j], s[:, rows, j]) else none
-            for j, (scale, rows) in enumerate(zip(scales, judged.T, strict=True))
+            usual if scale < least and usual.likely(*cells(j)) else none for j, scale in enumerate(scales)
         ]
         errors = [f[0] if yes else other for f, yes, other in zip(found, told, others, strict=True)]
         # Of several witnesses one accounts for a right cell: no tail of theirs is as heavy.
