@@ -11,8 +11,8 @@ import numpy as np
 
 from rnlmf.cleaning.changes import Changes, cell_probability, changes_of, words
 from rnlmf.cleaning.overview import Column, Overview
-from rnlmf.cleaning.repair import TOO_FEW, Repaired, as_known
-from rnlmf.estimators.judging import FEWEST_ROWS
+from rnlmf.cleaning.repair import Repaired, as_known
+from rnlmf.estimators.judging import FEWEST_ROWS, TOO_FEW
 from rnlmf.io.dataset import TABLE, differing
 from rnlmf.io.frames import FRAME
 from rnlmf.report.findings import Findings, about, denoising_part, findings_of
