@@ -241,3 +241,12 @@ def test_three_short_lines_tell_what_was_done():
         "50 samples of 2 features: too few to tell wrong from right.",
         "Nothing was changed.",
     ]
+
+
+def test_options_in_a_notice_are_code_and_nothing_else_is(tmp_path, curved):
+    model = RNLMF(5, kernel_scale=1.0, noise_weight="scale", random_state=0).fit(curved[1])
+    said = ["Pass --missing -9 or --guess for <b>."]
+    write_report(tmp_path / "page.html", model, curved[1], remarks=said, notices=said)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    line = "Pass <code>--missing</code> -9 or <code>--guess</code> for &lt;b&gt;."
+    assert page.count(line) == 2
