@@ -65,9 +65,9 @@ def _with_counts(
     source = table.overview.dataset.source
     by_place = {place: counts[feature] for feature, place in enumerate(source.columns)}
     shown = [str(by_place.get(place) or "") for place in range(len(rows))]
-    head, last = heads[:-1], heads[-1]
-    return [*head, "changed", last], [
-        [*row[:-1], n, row[-1]] for row, n in zip(rows, shown, strict=True)
+    # What matters most comes first, for a phone shows no more.
+    return [heads[0], heads[-1], "changed", *heads[1:-1]], [
+        [row[0], row[-1], n, *row[1:-1]] for row, n in zip(rows, shown, strict=True)
     ]
 
 
