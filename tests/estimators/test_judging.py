@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 from rnlmf import RNLMF
 from rnlmf.datasets import salt_and_pepper
-from rnlmf.estimators.judging import has_neighbours, who_judges
+from rnlmf.estimators.judging import Judging, has_neighbours, who_judges
 
 
 def percentages(rng, rows, columns):
@@ -18,7 +18,7 @@ def percentages(rng, rows, columns):
 @pytest.mark.parametrize(("rows", "columns"), [(60, 3), (300, 3), (300, 8), (60, 40), (300, 24)])
 def test_percentages_come_back_as_they_were(rng, rows, columns):
     X = percentages(rng, rows, columns)
-    assert who_judges(RNLMF().get_params(), X) == (True, False)
+    assert who_judges(RNLMF().get_params(), X) == Judging(cells=True)
     assert np.array_equal(RNLMF(random_state=0).fit_denoise(X), X)
 
 
@@ -34,7 +34,7 @@ def test_images_are(rows):
     gaps = digits.copy()
     gaps[::7, ::3] = np.nan
     for images in (digits, salt_and_pepper(digits, random_state=0), gaps):
-        assert who_judges(RNLMF().get_params(), images) == (False, True)
+        assert who_judges(RNLMF().get_params(), images) == Judging(pixels=True)
     gaps[:, 5] = np.nan
     assert has_neighbours(gaps)
     # Without their order they are columns like others.

@@ -167,10 +167,9 @@ class RNLMF(SampleTreatment):
     than the best, the largest is taken. It takes about seven fits, to at most 20,000 samples (3,000
     where others judge). Give numbers, or ``noise_weight="scale"`` and a ``kernel_scale``, to fit once.
 
-    Missing values (NaN) have no say in the fit and are filled in by :meth:`denoise`.
-
-    Fewer than 30 samples do not tell which entries are wrong: all that are there are left as they
-    are, with a warning, unless a weight, another penalty or ``opinions="dictionary"`` decides.
+    Missing values (NaN) have no say in the fit and are filled in by :meth:`denoise`. Fewer than 30
+    samples do not tell which entries are wrong: with a warning all that are there are left as they are,
+    unless a weight, another penalty or ``opinions="dictionary"`` decides.
 
     References
     ----------
@@ -353,14 +352,12 @@ class RNLMF(SampleTreatment):
             force_order=self.sequence is True,
             false_repairs=self.false_repairs,
         )
-
         width, kernel = model.units.width, model.problem.kernel
         self.components_ = self._unscaled(model.atoms * width + model.units.center).astype(X.dtype)
         self.n_components_ = len(self.components_)
         self.feature_scale_ = None if self._columns is None else self._columns.spread
         self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
-        self.kernel_scale_ = choice.tuning.kernel_scale
-        self.code_weight_ = choice.tuning.code_weight
+        self.kernel_scale_, self.code_weight_ = choice.tuning.kernel_scale, choice.tuning.code_weight
         self.neighbors_ = 0.0 if model.neighbours is None else model.neighbours.share
         self.noise_weight_ = model.problem.noise_weight / width**model.problem.noise_penalty.degree
         self.selection_, self.selection_confidence_ = choice.table, choice.confidence

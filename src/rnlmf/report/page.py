@@ -95,7 +95,7 @@ def write_report(
     if clean is None:
         clean = model.denoise(X)
     if findings is None:
-        findings = findings_of(model, X, clean)
+        findings = findings_of(model, X, clean, images=image_shape is not None)
     values, clean = np.asarray(X), np.asarray(clean)
     if feature_names is None:
         given = getattr(X, "columns", None)
