@@ -125,3 +125,18 @@ def test_bad_rows_and_stuck_stretches_are_told(judge, frame):
     said = str(rnlmf.clean(frame).report)
     assert "Bad as a whole: row 5." in said
     assert "Stuck: q2 from row 7 to row 11; q2 from row 20 to row 21." in said
+
+
+def test_what_is_suspicious_and_stays_is_told(judge, frame):
+    judge.left_alone_ = {2: "3 values are hard to predict"}
+    assert "Left as it is: q2 (3 values are hard to predict)." in str(rnlmf.clean(frame).report)
+
+
+def test_a_page_does_not_keep_quiet_on_values_that_nobody_can_judge(tmp_path, rng):
+    level = 20.0 + 0.3 * np.cumsum(rng.normal(size=300))
+    level[[40, 150, 260]] += 3.0
+    report = rnlmf.clean(pd.DataFrame({"level": np.round(level, 2)})).report
+    report.write(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "Nothing that must be wrong was found" in page
+    assert "Left as it is: level (3 values are hard to predict" in page

@@ -10,7 +10,7 @@ import numpy as np
 
 from rnlmf.cleaning.overview import Column
 from rnlmf.cleaning.table import CleanTable
-from rnlmf.cleaning.words import bad_rows, doubt, stuck, to_decide
+from rnlmf.cleaning.words import bad_rows, doubt, left_alone, stuck, to_decide
 from rnlmf.io.dataset import TABLE
 from rnlmf.report.findings import LARGE
 
@@ -22,7 +22,7 @@ def write_page(path: str | Path, table: CleanTable, title: str | None = None, **
     dataset, columns = table.overview.dataset, table.columns
     more = {
         "remarks": doubt(table),
-        "notices": bad_rows(table) + stuck(table) + to_decide(table),
+        "notices": bad_rows(table) + stuck(table) + left_alone(table) + to_decide(table),
         **more,
     }
     write_report(

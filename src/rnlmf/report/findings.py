@@ -237,7 +237,7 @@ def in_short(findings: Findings, n_left_alone: int, feature: str = "feature") ->
     size = f"{count(n, 'sample')} of {count(m, feature)}"
     if not findings.judged:
         return [f"{size}: too few to tell wrong from right.", "Nothing was changed."]
-    lines = [f"Nothing gross is wrong in {size}."]
+    lines = [f"Nothing that must be wrong was found in {size}."]
     if findings.n_large:
         entries = count(findings.n_large, "entry", "entries")
         share, were = percent(findings.n_large / (n * m)), findings.were(findings.n_large)
@@ -279,7 +279,8 @@ def in_words(
         )
     else:
         sentences.append(
-            "No entry is far off the structure of the rest: there is nothing gross to repair."
+            "No entry is so far off the structure of the rest that it must be wrong: there is nothing "
+            "gross to repair."
         )
     small = findings.n_changed - findings.n_large
     if small:
