@@ -82,6 +82,15 @@ def test_of_few_rows_too_the_dictionary_decides_if_it_is_asked(curved):
         assert model.left_alone_ == {}
 
 
+def test_denoising_and_scores_at_once_are_those_one_by_one(curved, fitted):
+    _, noisy = curved
+    for model in (fitted, RNLMF(**QUICK, opinions="dictionary").fit(noisy)):
+        frame = pd.DataFrame(noisy)
+        clean, scores = model.denoise_and_score(frame)
+        pd.testing.assert_frame_equal(clean, model.denoise(frame))
+        pd.testing.assert_frame_equal(scores, model.corruption_scores(frame))
+
+
 def test_images_are_judged_as_such_saved_and_loaded(tmp_path):
     truth = load_digits().data[:600] / 16.0
     noisy = salt_and_pepper(truth, random_state=0).astype(np.float32)

@@ -119,6 +119,16 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         residual, threshold = self._residual(self._scaled(data))
         return like(X, scores_of(residual, threshold[:, None], np.isnan(data)))
 
+    def denoise_and_score(
+        self, X: Any, *, mask: Any = None, groups: Any = None, times: Any = None
+    ) -> tuple[Any, Any]:
+        """:meth:`denoise` and :meth:`corruption_scores` at once: opinions are heard once."""
+        if self._judge is None:
+            return self.denoise(X, mask=mask), self.corruption_scores(X, mask=mask)
+        data = self._check(X, mask)
+        judged = self._judged(data, groups, times)
+        return like(X, judged.repaired(data)), like(X, judged.probability.astype(data.dtype))
+
     def estimate_error(self, X: Any, *, mask: Any = None, random_state: int = 0) -> float:
         """Relative error that is left in ``denoise(X)``, estimated without the truth.
 
