@@ -234,7 +234,7 @@ def test_an_interrupt_leaves_nothing(run, table, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(RNLMF, "denoise", interrupted)
+    monkeypatch.setattr(RNLMF, "denoise_and_score", interrupted)
     result = run("denoise", table, "-o", "clean.csv")
     assert result.exit_code == 130
     assert "interrupted; nothing was written" in result.stderr
