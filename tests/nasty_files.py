@@ -18,7 +18,7 @@ class Nasty:
 
     `wrong` are the cells that change, and no others; `kept` are columns in which nothing may change
     even if a model would change everything. `head` rows stand above the data, of which `named` has
-    the names.
+    the names, and `below` lines below it.
     """
 
     content: bytes
@@ -32,6 +32,7 @@ class Nasty:
     head: int = 1
     named: int = 0
     notes: str = ""
+    below: int = 0
 
 
 def measured(rows=ROWS, wrong=WRONG):
@@ -149,6 +150,11 @@ def _heads():
         ),
         "names_in_two_rows": Nasty(two.encode(), head=2, named=1, notes="2 rows of header"),
         "title": Nasty((titles + plain).encode(), skipped_lines=3, notes="a title before the table"),
+        "note_below": Nasty(
+            f"{plain}\nSource: station 7\nmade by hand, and by N.N.\n".encode(),
+            notes="a note below the table",
+            below=3,
+        ),
         "total_among_numbers": Nasty(
             f"{plain}Total,1,2,3,4,5\n".encode(), notes="row 121 sums up the others"
         ),

@@ -24,6 +24,9 @@ class Judge:
         clean[:, left] = X[:, left]
         return clean
 
+    def denoise_and_score(self, X):
+        return self.denoise(X), self.corruption_scores(X)
+
     def corruption_scores(self, X):
         X = np.asarray(X)
         size = np.abs(X - self.center_) / (5 * self.spread_)

@@ -37,7 +37,8 @@ def table(file, content):
     text = content.decode(file.encoding)
     lines = text.splitlines(keepends=True)
     offset = sum(map(len, lines[: file.skipped_lines]))
-    records = spans(text[offset:], file.delimiter)
+    end = len(text) - sum(map(len, lines[len(lines) - file.below :]))
+    records = spans(text[offset:end], file.delimiter)
     places = [[(a + offset, b + offset) for a, b in record] for record in records]
     cells = [[text[a:b].strip().strip('"').strip() for a, b in record] for record in places]
     if file.header:

@@ -6,7 +6,7 @@ import pytest
 
 import rnlmf
 from rnlmf import RNLMF
-from rnlmf.cleaning.repair import FAST_SETTINGS, RepairOptions, new_model, usual_scale
+from rnlmf.cleaning.repair import RepairOptions, new_model, usual_scale
 
 
 @pytest.fixture
@@ -38,9 +38,8 @@ def test_bad_rows_and_stuck_cells_are_named(judge, frame):
 
 
 def test_options_reach_the_estimator(monkeypatch):
-    model = new_model(RepairOptions(settings={"n_components": 7}, noise="samples", fast=True))
+    model = new_model(RepairOptions(settings={"n_components": 7}, noise="samples"))
     assert (model.n_components, model.noise_penalty) == (7, "l21")
-    assert {name: getattr(model, name) for name in FAST_SETTINGS} == FAST_SETTINGS
     assert isinstance(new_model(RepairOptions(scale=False)), RNLMF)
     given = {}
 
@@ -72,6 +71,23 @@ def test_fast_learns_from_some_rows(judge, frame, monkeypatch):
     slow, fast = rnlmf.clean(frame), rnlmf.clean(frame, fast=True)
     assert seen == [80, 40]
     assert fast.changes["row"].tolist() == slow.changes["row"].tolist()
+
+
+def test_fast_hears_all_opinions_but_not_the_order_of_drawn_rows(frame, monkeypatch):
+    """By the dictionary alone many right cells were altered."""
+    asked = []
+
+    def model(options):
+        asked.append(options.sequence)
+        return new_model(options)
+
+    monkeypatch.setattr("rnlmf.cleaning.repair.new_model", model)
+    small = {"n_components": 8, "max_iter": 9}
+    slow, fast = (rnlmf.clean(frame, fast=fast, **small) for fast in (False, True))
+    assert fast.changes.equals(slow.changes)
+    monkeypatch.setattr("rnlmf.cleaning.repair.FAST_ROWS", 40)
+    rnlmf.clean(frame, fast=True, **small)
+    assert asked == ["auto", "auto", False]
 
 
 def test_a_model_is_applied_to_a_column_that_does_not_vary(tmp_path, frame, monkeypatch):
@@ -125,3 +141,18 @@ def test_bad_rows_and_stuck_stretches_are_told(judge, frame):
     said = str(rnlmf.clean(frame).report)
     assert "Bad as a whole: row 5." in said
     assert "Stuck: q2 from row 7 to row 11; q2 from row 20 to row 21." in said
+
+
+def test_what_is_suspicious_and_stays_is_told(judge, frame):
+    judge.left_alone_ = {2: "3 values are hard to predict"}
+    assert "Left as it is: q2 (3 values are hard to predict)." in str(rnlmf.clean(frame).report)
+
+
+def test_a_page_does_not_keep_quiet_on_values_that_nobody_can_judge(tmp_path, rng):
+    level = 20.0 + 0.3 * np.cumsum(rng.normal(size=300))
+    level[[40, 150, 260]] += 3.0
+    report = rnlmf.clean(pd.DataFrame({"level": np.round(level, 2)})).report
+    report.write(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "Nothing that must be wrong was found" in page
+    assert "Left as it is: level (3 values are hard to predict" in page

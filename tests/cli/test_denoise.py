@@ -40,6 +40,7 @@ def test_the_model_treats_new_samples_the_same(run, table):
     result = run("apply", "m.safetensors", "new.csv", "-o", "new-clean.csv")
     assert result.exit_code == 0, result.output
     assert "extra (not in the model)" in result.stderr
+    assert "date (dates)" in " ".join(result.stderr.split())
     again = pd.read_csv("new-clean.csv", dtype=str).iloc[::-1].reset_index(drop=True)
     expected = pd.read_csv("clean.csv", dtype=str)
     pd.testing.assert_frame_equal(again[expected.columns], expected)
@@ -233,7 +234,7 @@ def test_an_interrupt_leaves_nothing(run, table, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(RNLMF, "denoise", interrupted)
+    monkeypatch.setattr(RNLMF, "denoise_and_score", interrupted)
     result = run("denoise", table, "-o", "clean.csv")
     assert result.exit_code == 130
     assert "interrupted; nothing was written" in result.stderr

@@ -82,6 +82,17 @@ CASES = {
         "denoise in.csv -o o.csv",
         ["in.csv", "line 42", "cut off", "Mend"],
     ),
+    "cut off below a title": (
+        {"in.csv": "Station 7\nby hand\n" + GOOD + "1.0,2.0\n"},
+        "denoise in.csv -o o.csv",
+        ["in.csv", "line 44", "cut off", "Mend"],
+    ),
+    "cut off below an empty line": ({"in.csv": GOOD + "\n1.0\n"}, "info in.csv", ["line 43", "Mend"]),
+    "two tables": (
+        {"in.csv": GOOD + "\nand again\n" + GOOD},
+        "info in.csv",
+        ["in.csv", "line 44", "another file"],
+    ),
     "open quotes": ({"in.csv": GOOD + '1.0,"2'}, "detect in.csv", ["in.csv", "line 42", "cut off"]),
     "header only": ({"in.csv": "a,b\n"}, "info in.csv", ["in.csv", "no rows"]),
     "one row": ({"in.csv": "a,b\n1.5,2.5\n"}, "denoise in.csv -o o.csv", ["in.csv", "more rows"]),

@@ -37,7 +37,7 @@ def test_several_opinions_are_heard_unless_there_are_few_rows_many_columns_or_a_
     wide = rng.normal(size=(40, 2049))
     for X, options, heard in (
         (noisy[:60], {}, True),
-        (noisy[:29], {}, False),
+        (noisy[:29], {"noise_weight": 0.1}, False),
         (wide, {}, False),
         (noisy[:60], {"noise_weight": "scale"}, False),
         (noisy[:60], {"noise_penalty": "l1"}, False),
@@ -47,6 +47,48 @@ def test_several_opinions_are_heard_unless_there_are_few_rows_many_columns_or_a_
         assert (model.feature_scale_ is not None) == heard
         assert model.n_components_ == 3
         assert model.left_alone_ == {} or heard
+
+
+@pytest.mark.parametrize("rows", [3, 29])
+def test_too_few_rows_come_back_as_they_are_and_it_is_said(curved, rows, tmp_path):
+    _, noisy = curved
+    noisy = noisy[:rows].copy()
+    noisy[1, 2] = np.nan
+    present = ~np.isnan(noisy)
+    model = RNLMF(**{**QUICK, "n_components": 2})
+    with pytest.warns(UserWarning, match="fewer than 30 rows.*opinions='dictionary'"):
+        clean = model.fit_denoise(noisy)
+    save(model, tmp_path / "model.safetensors")
+    more = np.concatenate([noisy, curved[1]])
+    for fitted in (model, load(tmp_path / "model.safetensors")):
+        again = fitted.denoise(noisy)
+        for result in (clean, again, fitted.denoise(more)[:rows], fitted.split(noisy)[2]):
+            assert np.array_equal(result[present], noisy[present])
+            assert np.isfinite(result).all()
+        assert np.all(fitted.noise(noisy)[present] == 0.0)
+        assert np.isnan(fitted.corruption_scores(noisy)).all()
+        assert np.isnan(fitted.estimate_error(noisy))
+        assert set(fitted.left_alone_.values()) == {
+            "fewer than 30 rows, by which nothing can be judged"
+        }
+        assert len(fitted.left_alone_) == noisy.shape[1]
+
+
+def test_of_few_rows_too_the_dictionary_decides_if_it_is_asked(curved):
+    _, noisy = curved
+    for options in ({"opinions": "dictionary"}, {"noise_weight": "scale"}, {"noise_penalty": "l1"}):
+        model = RNLMF(**{**QUICK, "n_components": 2}, **options).fit(noisy[:29])
+        assert np.any(model.noise(noisy[:29]) != 0.0)
+        assert model.left_alone_ == {}
+
+
+def test_denoising_and_scores_at_once_are_those_one_by_one(curved, fitted):
+    _, noisy = curved
+    for model in (fitted, RNLMF(**QUICK, opinions="dictionary").fit(noisy)):
+        frame = pd.DataFrame(noisy)
+        clean, scores = model.denoise_and_score(frame)
+        pd.testing.assert_frame_equal(clean, model.denoise(frame))
+        pd.testing.assert_frame_equal(scores, model.corruption_scores(frame))
 
 
 def test_images_are_judged_as_such_saved_and_loaded(tmp_path):

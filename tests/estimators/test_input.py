@@ -117,7 +117,7 @@ class TestOddInput:
     @pytest.mark.parametrize("solver", ["single-pass", "paper"])
     def test_constant_and_duplicate(self, solver):
         X = np.tile([1.0, 2.0, 3.0], (20, 1))
-        model = RNLMF(3, solver=solver, random_state=0)
+        model = RNLMF(3, solver=solver, opinions="dictionary", random_state=0)
         np.testing.assert_allclose(model.fit_denoise(X), X, atol=1e-6)
 
     def test_constant_features(self, curved):

@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 from rnlmf import RNLMF
 from rnlmf.datasets import salt_and_pepper
-from rnlmf.estimators.judging import is_raster, who_judges
+from rnlmf.estimators.judging import Judging, is_raster, who_judges
 from rnlmf.opinions.pixels import same_unit
 
 
@@ -19,7 +19,7 @@ def percentages(rng, rows, columns):
 @pytest.mark.parametrize(("rows", "columns"), [(60, 3), (300, 3), (300, 8), (60, 40), (300, 24)])
 def test_percentages_come_back_as_they_were(rng, rows, columns):
     X = percentages(rng, rows, columns)
-    assert who_judges(RNLMF().get_params(), X) == (True, False)
+    assert who_judges(RNLMF().get_params(), X) == Judging(cells=True)
     assert np.array_equal(RNLMF(random_state=0).fit_denoise(X), X)
 
 
@@ -35,7 +35,7 @@ def test_images_are(rows):
     gaps = digits.copy()
     gaps[::7, ::3] = np.nan
     for images in (digits, salt_and_pepper(digits, random_state=0), gaps):
-        assert who_judges(RNLMF().get_params(), images) == (False, True)
+        assert who_judges(RNLMF().get_params(), images) == Judging(pixels=True)
     gaps[:, 5] = np.nan
     assert is_raster(gaps)
     # Without their order they are columns like others.
@@ -53,7 +53,7 @@ def test_range_finders_around_a_robot_are_no_image(rng):
     )
     X = np.clip(2.5 + ring, 0.0, 5.0)
     assert same_unit(X)
-    assert who_judges(RNLMF().get_params(), X) == (True, False)
+    assert who_judges(RNLMF().get_params(), X) == Judging(cells=True)
 
 
 def test_one_column_that_reaches_both_its_ends(rng):

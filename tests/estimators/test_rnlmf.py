@@ -19,6 +19,7 @@ from rnlmf.metrics import relative_rmse
 both = pytest.mark.parametrize("opinions", ["auto", "dictionary"])
 
 
+@pytest.mark.filterwarnings("ignore:Nothing is altered")
 @parametrize_with_checks([RNLMF(), RNLMF(opinions="dictionary", feature_scale="robust", max_iter=20)])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -27,7 +27,7 @@ def test_choices_follow_scale_and_shift(curved):
 
 def test_with_too_few_entries_there_is_one_fit(curved):
     _, noisy = curved
-    model = RNLMF(3, random_state=0).fit(noisy[:15])
+    model = RNLMF(3, opinions="dictionary", random_state=0).fit(noisy[:15])
     assert model.selection_ == []
     assert model.selection_confidence_ is None
 

@@ -109,3 +109,18 @@ def test_hidden_large_values_do_not_spoil_the_relation(rng):
     opinion = LinearOpinion.learn(Z, hidden, np.arange(1000))
     off = (opinion.predict(Z, hidden)[0] - Z)[hidden[:, 1], 1]
     assert np.sqrt(np.mean(off**2)) < 0.05
+
+
+def test_what_is_missing_is_wanted(rng):
+    """Of three cells tied by an equation two do not know each other, unless all know much better."""
+    u, v = rng.normal(size=(2, 400))
+    X = np.column_stack([u, v, u + v]) + 0.05 * rng.normal(size=(400, 3))
+    opinion = LinearOpinion.learn(X, np.zeros(X.shape, dtype=bool), np.arange(400))
+    gap = X[:2].copy()
+    gap[0, 2] = np.nan
+    _, usual = opinion.predict(X[:1], np.zeros((1, 3), dtype=bool))
+    want = opinion.for_want(gap, usual[0])
+    np.testing.assert_array_equal(want[1], 0.0)
+    np.testing.assert_allclose(want[0, :2], X[:, :2].std(axis=0), rtol=0.1)
+    np.testing.assert_array_equal(opinion.for_want(gap, 9.0 * usual[0]), want)
+    np.testing.assert_allclose(opinion.for_want(gap, 0.1 * usual[0]), 0.1 * want)

@@ -77,6 +77,28 @@ def test_every_tab_shows_something_and_fits(look, name, viewport, scheme):
         assert background < 60 if scheme == "dark" else background > 200
 
 
+def test_what_was_drawn_before_fits_a_window_that_was_changed_since(look):
+    with look("table") as page:
+        tabs = tab_names(page)
+        for tab in tabs:
+            page.click(f"#tab-{tab}")
+        page.set_viewport_size(PHONE)
+        for tab in tabs:
+            page.click(f"#tab-{tab}")
+            for chart in page.locator(f"#panel-{tab} .chart").all():
+                fits = "e => e.clientWidth === e.querySelector('.main-svg').clientWidth"
+                page.wait_for_function(fits, arg=chart.element_handle())
+            assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_words_above_a_table_are_not_cut(look):
+    with look("table", PHONE) as page:
+        for tab in ("columns", "settings"):
+            page.click(f"#tab-{tab}")
+            for words in page.locator(f"#panel-{tab} p.soft:visible, #panel-{tab} caption").all():
+                assert words.evaluate("e => e.getBoundingClientRect().right") < PHONE["width"]
+
+
 def test_tabs_by_keyboard(look):
     with look("table") as page:
         names = tab_names(page)

@@ -100,6 +100,21 @@ def test_findings_count_what_was_changed(rng):
     assert findings.typical_size == pytest.approx(10 / clean.std(axis=0)[1:].mean(), rel=0.2)
 
 
+def test_pixels_have_one_unit(tmp_path, rng):
+    """One that is black in all images has none of its own."""
+    clean = rng.random((200, 4))
+    clean[:, 0] = 1e-5 * clean[:, 1]
+    noisy = clean.copy()
+    noisy[3, 0] += 1.0
+    noisy[5, 1:] += 1.0
+    findings = findings_of(MODEL, noisy, clean, images=True)
+    assert findings.worst_samples() == [5, 3]
+    assert findings.sample_size.max() < 10.0
+    model = SimpleNamespace(**{**vars(MODEL), "components_": clean[:5]})
+    write_report(tmp_path / "r.html", model, noisy, clean=clean, image_shape=(2, 2))
+    assert "standard deviations of all pixels." in (tmp_path / "r.html").read_text()
+
+
 def test_findings_do_not_depend_on_the_chunks(rng, monkeypatch):
     clean = rng.normal(size=(50, 4))
     noisy = clean + 3 * (rng.random(clean.shape) < 0.2)
@@ -241,3 +256,12 @@ def test_three_short_lines_tell_what_was_done():
         "50 samples of 2 features: too few to tell wrong from right.",
         "Nothing was changed.",
     ]
+
+
+def test_options_in_a_notice_are_code_and_nothing_else_is(tmp_path, curved):
+    model = RNLMF(5, kernel_scale=1.0, noise_weight="scale", random_state=0).fit(curved[1])
+    said = ["Pass --missing -9 or --guess for <b>."]
+    write_report(tmp_path / "page.html", model, curved[1], remarks=said, notices=said)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    line = "Pass <code>--missing</code> -9 or <code>--guess</code> for &lt;b&gt;."
+    assert page.count(line) == 2

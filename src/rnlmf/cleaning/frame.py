@@ -106,7 +106,7 @@ def clean(
     sequence : {"auto", "yes", "no"}
         Whether the rows follow one another in time; "auto" uses their order where it helps.
     fast : bool
-        Learn from some of the rows only, and hear the dictionary alone.
+        Learn from some of the rows only, if there are more than 4,000; their order has no say then.
     random_state, n_jobs : int or None
         Of the estimator.
     **settings

@@ -145,10 +145,12 @@ class Overview:
 def overview_of(dataset: Dataset, choice: ColumnChoice, *, chosen_already: bool = False) -> Overview:
     """See what the columns of a dataset are, and choose those that are cleaned."""
     _check_names(dataset, choice)
-    if chosen_already or dataset.kind != TABLE or not getattr(dataset.source, "traits", None):
+    if dataset.kind != TABLE or not getattr(dataset.source, "traits", None):
         return _marked(dataset, choice, [], timed=dataset.kind == MOTION)
     dates = _dates(dataset)
     dataset = replace(dataset, untouched=dataset.untouched | dict.fromkeys(dates, DATES))
+    if chosen_already:
+        return _marked(dataset, choice, [], timed=any(dates.values()))
     columns, kept, rising = {}, {}, any(dates.values())
     for i, (name, traits) in enumerate(zip(dataset.names, dataset.source.traits, strict=True)):
         numbers = Numbers(name, dataset.values[:, i], traits)

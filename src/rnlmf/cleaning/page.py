@@ -10,7 +10,7 @@ import numpy as np
 
 from rnlmf.cleaning.overview import Column
 from rnlmf.cleaning.table import CleanTable
-from rnlmf.cleaning.words import bad_rows, doubt, stuck, to_decide
+from rnlmf.cleaning.words import bad_rows, doubt, left_alone, stuck, to_decide
 from rnlmf.io.dataset import TABLE
 from rnlmf.report.findings import LARGE
 
@@ -22,7 +22,7 @@ def write_page(path: str | Path, table: CleanTable, title: str | None = None, **
     dataset, columns = table.overview.dataset, table.columns
     more = {
         "remarks": doubt(table),
-        "notices": bad_rows(table) + stuck(table) + to_decide(table),
+        "notices": bad_rows(table) + stuck(table) + left_alone(table) + to_decide(table),
         **more,
     }
     write_report(
@@ -65,9 +65,9 @@ def _with_counts(
     source = table.overview.dataset.source
     by_place = {place: counts[feature] for feature, place in enumerate(source.columns)}
     shown = [str(by_place.get(place) or "") for place in range(len(rows))]
-    head, last = heads[:-1], heads[-1]
-    return [*head, "changed", last], [
-        [*row[:-1], n, row[-1]] for row, n in zip(rows, shown, strict=True)
+    # What matters most comes first, for a phone shows no more.
+    return [heads[0], heads[-1], "changed", *heads[1:-1]], [
+        [row[0], row[-1], n, *row[1:-1]] for row, n in zip(rows, shown, strict=True)
     ]
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from rnlmf.estimators.judging import FEWEST_ROWS
+from rnlmf.estimators.judging import TOO_FEW, UNJUDGED
 from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.io.dataset import are_curves, with_names
 from rnlmf.typing import Array
@@ -18,13 +19,8 @@ from rnlmf.typing import Array
 PENALTIES = {"entries": {}, "samples": {"noise_penalty": "l21"}, "dense": {"noise_penalty": "l2"}}
 REPAIRED, FILLED, CODE, STUCK, BAD_ROW = "repaired", "filled", "code", "stuck", "bad row"
 FEATURE_SCALE = {True: "robust", False: None, None: "auto"}
-# In a hurry a model is learned from so many rows, and the dictionary alone has a say: of hundreds of
-# thousands of rows the other opinions take tens of times as long.
+# In a hurry a model is learned from so many rows.
 FAST_ROWS = 4000
-# Who sets one of these knows what noise is; without them somebody has to judge, which takes some rows.
-DECIDING = ("noise_weight", "opinions")
-TOO_FEW = f"fewer than {FEWEST_ROWS} rows, by which nothing can be judged"
-FAST_SETTINGS = {"opinions": "dictionary", "neighbors": 0.0, "max_iter": 100}
 
 
 @dataclass(frozen=True)
@@ -108,24 +104,15 @@ def repair_table(values: Array, names: list[str], options: RepairOptions) -> Rep
     Repaired
         New values, and how sure the model is of them.
     """
-    model = new_model(options)
     rows = values[:: -(-len(values) // FAST_ROWS)] if options.fast else values
+    # Of rows that were drawn, those that follow one another are no neighbours.
+    model = new_model(options if len(rows) == len(values) else replace(options, sequence=False))
     with warnings.catch_warnings():
         # Said in words with the findings.
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", message=re.escape(UNJUDGED))
         model.fit(with_names(rows, names) if options.named else rows)
-    decided = options.noise != "entries" or any(name in options.settings for name in DECIDING)
-    too_few = len(values) < FEWEST_ROWS and not decided
-    if too_few:
-        return left_as_it_is(model, values, TOO_FEW)
     return repaired_by(model, values, fitted=len(rows) == len(values))
-
-
-def left_as_it_is(model: Any, values: Array, why: str) -> Repaired:
-    """A table in which nothing is changed, and why."""
-    kinds = np.full(values.shape, REPAIRED, dtype=object)
-    left_alone = dict.fromkeys(range(values.shape[1]), why)
-    return Repaired(values.copy(), np.full(values.shape, np.nan), kinds, left_alone, model)
 
 
 def usual_scale(values: Array) -> bool | None:
@@ -140,8 +127,6 @@ def new_model(options: RepairOptions) -> Any:
         "sequence": options.sequence,
         "feature_scale": FEATURE_SCALE[options.scale],
     }
-    if options.fast:
-        chosen |= FAST_SETTINGS
     return RNLMF(
         **chosen | options.settings,
         random_state=options.random_state,
@@ -161,11 +146,13 @@ def repaired_by(model: Any, values: Array, *, fitted: bool = False) -> Repaired:
 
     What it knows of rows it knows of those it was `fitted` to.
     """
-    clean = np.array(model.denoise(as_known(model, values)))
     # Clusters are built on a model that knows.
-    judge = model if hasattr(model, "corruption_scores") else model.estimator_
-    probability = np.array(judge.corruption_scores(as_known(judge, values)))
-    left_alone = {int(i): str(why) for i, why in getattr(model, "left_alone_", {}).items()}
+    judge = model if hasattr(model, "denoise_and_score") else model.estimator_
+    clean, probability = map(np.array, judge.denoise_and_score(as_known(judge, values)))
+    left_alone = {int(i): str(why) for i, why in getattr(judge, "left_alone_", {}).items()}
+    if TOO_FEW in left_alone.values():
+        # Who cannot judge what is there does not know what is missing.
+        clean = values.copy()
     kinds = np.where(np.isnan(values), FILLED, REPAIRED).astype(object)
     bad_rows, stuck = np.empty(0, dtype=int), None
     if fitted:

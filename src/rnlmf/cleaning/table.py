@@ -11,8 +11,8 @@ import numpy as np
 
 from rnlmf.cleaning.changes import Changes, cell_probability, changes_of, words
 from rnlmf.cleaning.overview import Column, Overview
-from rnlmf.cleaning.repair import TOO_FEW, Repaired, as_known
-from rnlmf.estimators.judging import FEWEST_ROWS
+from rnlmf.cleaning.repair import Repaired, as_known
+from rnlmf.estimators.judging import FEWEST_ROWS, TOO_FEW
 from rnlmf.io.dataset import TABLE, differing
 from rnlmf.io.frames import FRAME
 from rnlmf.report.findings import Findings, about, denoising_part, findings_of
@@ -157,7 +157,9 @@ def clean_table(
 def _findings(overview: Overview, clean: Array, repaired: Repaired) -> Findings:
     """In figures; what may be a code and stays has no say."""
     finite = _without_gaps(overview, clean, repaired)
-    findings = findings_of(repaired.model, as_known(repaired.model, overview.working), finite)
+    known = as_known(repaired.model, overview.working)
+    images = overview.dataset.image_shape is not None
+    findings = findings_of(repaired.model, known, finite, images=images)
     filled = np.isnan(overview.working) & ~np.isnan(clean) & ~overview.held
     filled &= ~words(overview) & ~overview.outside
     findings = replace(findings, n_missing=int(filled.sum()))

@@ -25,7 +25,7 @@ def in_sentences(table: CleanTable) -> list[str]:
     if overview.outside.any():
         n_outside = int(overview.outside.sum())
         more.append(f"{count(n_outside, 'cell')} outside of the limits got a new value.")
-    more += bad_rows(table) + stuck(table)
+    more += bad_rows(table) + stuck(table) + left_alone(table)
     return [*doubt(table), *sentences, *more, *to_decide(table)]
 
 
@@ -54,6 +54,16 @@ def stuck(table: CleanTable) -> list[str]:
             stretches.append(f"{column} from {names[start]} to {names[end - 1]}")
     more = f" and {len(stretches) - SHOWN:,} more" if len(stretches) > SHOWN else ""
     return [f"Stuck: {'; '.join(stretches[:SHOWN])}{more}."]
+
+
+def left_alone(table: CleanTable) -> list[str]:
+    """A sentence on the columns in which suspicious values stay as they are, and why."""
+    if not table.left_alone or not table.findings.judged:
+        return []
+    shown = [f"{name} ({why})" for name, why in list(table.left_alone.items())[:SHOWN]]
+    rest = len(table.left_alone) - SHOWN
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return [f"Left as it is: {'; '.join(shown)}{more}."]
 
 
 def doubt(table: CleanTable) -> list[str]:

@@ -23,7 +23,6 @@ from rnlmf.cleaning import (
     repaired_by,
 )
 from rnlmf.cleaning.page import write_page
-from rnlmf.cleaning.repair import TOO_FEW, left_as_it_is
 from rnlmf.cleaning.table import OFF_THE_MODEL
 from rnlmf.cli.console import PROMISES_LITTLE, Terminal
 from rnlmf.cli.fitting import fitting_errors, seen, show_overview
@@ -34,7 +33,6 @@ from rnlmf.estimators.persistence import read_header
 from rnlmf.io import Dataset, FileError, outputs, read, write
 from rnlmf.io.dataset import MOTION
 from rnlmf.report.findings import percent
-from rnlmf.typing import Array
 
 # Set by options of their own, or by the command itself.
 RESERVED = ("callback", "verbose", "random_state", "n_jobs", "noise_penalty", "sequence")
@@ -131,13 +129,8 @@ def apply_model(
     show_overview(overview, terminal)
     inner = getattr(model, "estimator_", model)
     inner.n_jobs = jobs
-    why = read_header(model_file)["about"].get("left_alone")
-
-    def repair(values: Array) -> Repaired:
-        return repaired_by(model, values) if why is None else left_as_it_is(model, values, why)
-
     with terminal.spinner("cleaning"):
-        table = _cleaned(overview, repair, writing)
+        table = _cleaned(overview, lambda values: repaired_by(model, values), writing)
     off = off_the_model(table, model_file, source)
     _write(table, writing, terminal)
     _answer(table, [*off, *in_sentences(table)], writing, terminal)
@@ -217,8 +210,6 @@ def _write_files(table: CleanTable, writing: Writing, files: Any) -> None:
     dataset = table.overview.dataset
     if writing.model is not None:
         about = {"source": dataset.path.name, "kind": dataset.kind, "altered": table.altered}
-        if TOO_FEW in table.repaired.left_alone.values():
-            about["left_alone"] = TOO_FEW
         save(table.model, files.path(writing.model), about=about)
     if writing.changes is not None:
         table.changes.write(files.path(writing.changes))

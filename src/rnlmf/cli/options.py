@@ -146,7 +146,7 @@ Fast = Annotated[
     bool,
     typer.Option(
         "--fast",
-        help="Learn from some of the rows only, and hear the dictionary alone.",
+        help="Learn from some of the rows only, if there are many.",
         rich_help_panel=FITTING,
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,10 @@ from rnlmf.typing import Array
 # that share both ends of a scale and make up a raster; of more still the dictionary alone speaks, for
 # matrices are inverted.
 FEWEST_ROWS = 30
+TOO_FEW = f"fewer than {FEWEST_ROWS} rows, by which nothing can be judged"
+UNJUDGED = (
+    f"Nothing is altered: there are {TOO_FEW}. Pass opinions='dictionary' to alter it all the same."
+)
 MOST_COLUMNS = 256
 MOST_PIXELS = 2048
 # By so many standard errors columns a line apart are more alike than nearer ones (a choice: images
@@ -33,10 +38,16 @@ SHORTEST_LINE = 4
 
 
 class Judging(NamedTuple):
-    """Whether several opinions judge cells, or pixels; else the dictionary decides."""
+    """Whether several opinions judge cells, or pixels, or nobody can; else the dictionary decides."""
 
-    cells: bool
-    pixels: bool
+    cells: bool = False
+    pixels: bool = False
+    nobody: bool = False
+
+    @property
+    def heard(self) -> bool:
+        """Whether there are opinions beside that of the dictionary."""
+        return self.cells or self.pixels
 
 
 def who_judges(parameters: dict[str, Any], X: Rows) -> Judging:
@@ -48,8 +59,10 @@ def who_judges(parameters: dict[str, Any], X: Rows) -> Judging:
         and isinstance(penalty, str)
         and penalty == "adaptive"
     )
-    if not wanted or isinstance(X, RowSource) or len(X) < FEWEST_ROWS or X.shape[1] > MOST_PIXELS:
-        return Judging(cells=False, pixels=False)
+    if wanted and len(X) < FEWEST_ROWS:
+        return Judging(nobody=True)
+    if not wanted or isinstance(X, RowSource) or X.shape[1] > MOST_PIXELS:
+        return Judging()
     pixels = X.shape[1] > MOST_COLUMNS or (same_unit(X) and is_raster(X))
     return Judging(cells=not pixels, pixels=pixels)
 
@@ -110,12 +123,11 @@ def learn_judge(
 
     The dictionary has a say on cells where columns are `scaled`, with the tuning of the fit.
     """
-    if any(judging):
-        learner.report("judging cells", None)
+    if not judging.heard:
+        return None, None
+    learner.report("judging cells", None)
     if judging.pixels:
         return PixelJudge.learn(X, false_repairs=false_repairs)
-    if not judging.cells:
-        return None, None
     opinion = None
     if columns is not None:
         opinion = DictionaryOpinion.learn(columns.scaled(X), scaled, model, learner, tuning)
@@ -126,3 +138,11 @@ def learn_judge(
         further=() if opinion is None else (opinion,),
         false_repairs=false_repairs,
     )
+
+
+def what_is_left_alone(judging: Judging, judge: Judge | PixelJudge | None, X: Rows) -> dict[int, str]:
+    """Columns in which nothing is altered, or not all that is suspicious, and why."""
+    if judging.nobody:
+        warnings.warn(UNJUDGED, stacklevel=4)
+        return dict.fromkeys(range(X.shape[1]), TOO_FEW)
+    return {} if judge is None else judge.left_alone

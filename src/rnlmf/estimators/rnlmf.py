@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from rnlmf.conventions import like, report_fit
 from rnlmf.engine import StopReason
-from rnlmf.estimators.judging import fitted_samples, learn_judge, who_judges
+from rnlmf.estimators.judging import fitted_samples, learn_judge, what_is_left_alone, who_judges
 from rnlmf.estimators.large import in_memory
 from rnlmf.estimators.tensors import takes_tensors
 from rnlmf.estimators.treatment import SampleTreatment
@@ -86,7 +86,7 @@ class RNLMF(SampleTreatment):
         dictionary, the other columns, similar rows and neighbours in time. Pixels, which are more than
         256 features or share black and white, are judged by the others and by similar images
         (:mod:`rnlmf.opinions.pixels`). With more than 2,048 features, and if a weight is given: the
-        dictionary alone, as in the paper ("dictionary").
+        dictionary alone, as in the paper ("dictionary"). With fewer than 30 samples: nobody.
     sequence : {"auto"} or bool
         Whether rows are in the order of time. "auto" uses their order where it helps to predict cells.
     false_repairs : float
@@ -167,7 +167,9 @@ class RNLMF(SampleTreatment):
     than the best, the largest is taken. It takes about seven fits, to at most 20,000 samples (3,000
     where others judge). Give numbers, or ``noise_weight="scale"`` and a ``kernel_scale``, to fit once.
 
-    Missing values (NaN) have no say in the fit and are filled in by :meth:`denoise`.
+    Missing values (NaN) have no say in the fit and are filled in by :meth:`denoise`. Fewer than 30
+    samples do not tell which entries are wrong: with a warning all that are there are left as they are,
+    unless a weight, another penalty or ``opinions="dictionary"`` decides.
 
     References
     ----------
@@ -322,7 +324,7 @@ class RNLMF(SampleTreatment):
         scaled = self.feature_scale == "robust" or (self.feature_scale == "auto" and judging.cells)
         self._columns = Columns.of(in_memory(X)) if scaled else None
         data = self._scaled(X)
-        if any(judging):
+        if judging.heard:
             parameters["neighbors"] = 0.0
         if judging.cells and self._columns is not None:
             # What is beyond any plausible range has nothing to say.
@@ -331,7 +333,7 @@ class RNLMF(SampleTreatment):
         kept = None
         if checkpoint is not None:
             kept = Checkpoint(checkpoint, self.get_params(deep=False), data, resume=resume)
-        choice, seed = learner.begin(data, seed, kept, brief=any(judging))
+        choice, seed = learner.begin(data, seed, kept, brief=judging.heard)
         fitted = fitted_samples(judging, data)
         model, result = learner.learn(
             fitted, choice.tuning, seed, learner.reporting(self.callback), checkpoint=kept
@@ -350,21 +352,20 @@ class RNLMF(SampleTreatment):
             force_order=self.sequence is True,
             false_repairs=self.false_repairs,
         )
-
         width, kernel = model.units.width, model.problem.kernel
         self.components_ = self._unscaled(model.atoms * width + model.units.center).astype(X.dtype)
         self.n_components_ = len(self.components_)
         self.feature_scale_ = None if self._columns is None else self._columns.spread
         self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
-        self.kernel_scale_ = choice.tuning.kernel_scale
-        self.code_weight_ = choice.tuning.code_weight
+        self.kernel_scale_, self.code_weight_ = choice.tuning.kernel_scale, choice.tuning.code_weight
         self.neighbors_ = 0.0 if model.neighbours is None else model.neighbours.share
         self.noise_weight_ = model.problem.noise_weight / width**model.problem.noise_penalty.degree
         self.selection_, self.selection_confidence_ = choice.table, choice.confidence
         self.sequence_ = self._judge is not None and self._judge.ordered
         self.bad_rows_ = np.flatnonzero(() if judgement is None else judgement.bad_rows)
         self.stuck_ = None if judgement is None else judgement.stuck
-        self.left_alone_ = {} if self._judge is None else self._judge.left_alone
+        self._unjudged = judging.nobody
+        self.left_alone_ = what_is_left_alone(judging, self._judge, X)
         if result.reason is StopReason.INTERRUPTED:
             # What there is can be used; what would have come next is not run.
             self.objective_, self.n_iter_ = np.array(result.objective), result.n_iter

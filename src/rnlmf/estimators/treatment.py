@@ -36,6 +36,8 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     _model: FittedModel
     # Models of files that were saved before there were opinions.
     _judge: Judge | PixelJudge | None = None
+    # Nobody could judge the training data: what is there stays.
+    _unjudged: bool = False
     _columns: Columns | None = None
 
     @takes_tensors
@@ -103,7 +105,7 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def corruption_scores(
         self, X: Any, *, mask: Any = None, groups: Any = None, times: Any = None
     ) -> Any:
-        """The probability that an entry is wrong, from 0 to 1; NaN where no value is.
+        """The probability that an entry is wrong, from 0 to 1; NaN where no value is, or nobody knows.
 
         With several opinions it is that of :mod:`rnlmf.opinions.verdict`. With the dictionary alone,
         and ``s`` the size of the residual to the prediction over the threshold above which it is noise,
@@ -112,8 +114,20 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         data = self._check(X, mask)
         if self._judge is not None:
             return like(X, self._judged(data, groups, times).probability.astype(data.dtype))
+        if self._unjudged:
+            return like(X, np.full_like(data, np.nan))
         residual, threshold = self._residual(self._scaled(data))
         return like(X, scores_of(residual, threshold[:, None], np.isnan(data)))
+
+    def denoise_and_score(
+        self, X: Any, *, mask: Any = None, groups: Any = None, times: Any = None
+    ) -> tuple[Any, Any]:
+        """:meth:`denoise` and :meth:`corruption_scores` at once: opinions are heard once."""
+        if self._judge is None:
+            return self.denoise(X, mask=mask), self.corruption_scores(X, mask=mask)
+        data = self._check(X, mask)
+        judged = self._judged(data, groups, times)
+        return like(X, judged.repaired(data)), like(X, judged.probability.astype(data.dtype))
 
     def estimate_error(self, X: Any, *, mask: Any = None, random_state: int = 0) -> float:
         """Relative error that is left in ``denoise(X)``, estimated without the truth.
@@ -138,6 +152,8 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             if judged.wrong.any() and isinstance(self._judge, Judge) and len(data) > 1:
                 tried = error_when_repeated(data, judged.repaired(data), self._denoised)
             return judged.error_left(data, tried)
+        if self._unjudged:
+            return float("nan")
         rng = np.random.RandomState(random_state)
         return remaining_error(data, self._denoised(data), self._denoised, rng)
 
@@ -231,11 +247,12 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _removed(self, X: Array, encoding: Encoding) -> Array:
         """``X - E``; entries without noise to the bit."""
-        if self._columns is None:
-            return self._model.denoised(X, encoding)
         scaled = self._scaled(X)
         clean = self._model.denoised(scaled, encoding)
-        return np.where(clean == scaled, X, self._unscaled(clean)).astype(X.dtype)
+        if self._columns is None and not self._unjudged:
+            return clean
+        kept = ~np.isnan(X) if self._unjudged else clean == scaled
+        return np.where(kept, X, self._unscaled(clean)).astype(X.dtype)
 
     def _codes(self, X: Array) -> Array | None:
         return self._encode(X, with_codes=True, alone=True).codes

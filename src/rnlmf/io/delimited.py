@@ -36,10 +36,15 @@ AROUND = re.compile(r'(\s*"?\s*)(.*?)(\s*"?\s*)', re.S)
 
 
 class _QuotedRows:
-    """Rows of which some may have several lines, of equal length, and where they stand."""
+    """Rows of which some may have several lines, of equal length, and where they stand.
+
+    Words below an empty line are `noted`: what follows belongs to the last row.
+    """
 
     def __init__(self, path: Path, body: bytes, start: int, delimiter: str) -> None:
         self._path = path
+        self.noted = False
+        self._lines_above = len(body[:start].splitlines())
         self._starts: list[int] = []
         self._lines: list[str] = []
         self._body, self._place = body, start
@@ -49,14 +54,18 @@ class _QuotedRows:
             self.first = next(rows, [])
             self._columns = _columns(rows)
         except csv.Error as error:
-            line = self._reader.line_num
             raise FileError(
-                path, f"line {line}: {error}; is the file cut off? Copy it again."
+                path, f"line {self._line}: {error}; is the file cut off? Copy it again."
             ) from error
 
     @property
     def starts(self) -> Array:
         return np.array(self._starts, dtype=np.int64)
+
+    @property
+    def _line(self) -> int:
+        """Of the file, where the reader is."""
+        return self._lines_above + self._reader.line_num
 
     def _remembered(self) -> Iterator[str]:
         file = io.BytesIO(self._body)
@@ -66,20 +75,31 @@ class _QuotedRows:
             yield line
 
     def _rows(self) -> Iterator[list[str]]:
-        length = None
+        length, below_empty = None, False
         for row in self._reader:
             start = self._place
             self._place += sum(len(line.encode()) for line in self._lines)
             self._lines.clear()
             if not row:
                 # An empty line belongs to the row before.
+                below_empty = True
                 continue
             length = length or len(row)
+            words = len(row) == 1 < length and any(letter.isalpha() for letter in row[0])
+            self.noted |= below_empty and words
+            below_empty = False
+            if self.noted and len(row) == length:
+                raise FileError(
+                    self._path,
+                    f"line {self._line}: below a note there are rows again: move them to another file.",
+                )
+            if self.noted:
+                continue
             if len(row) != length:
                 hint = "is the file cut off?" if len(row) < length else "is a delimiter not quoted?"
                 raise FileError(
                     self._path,
-                    f"line {self._reader.line_num} has {len(row)} fields, the first {length}: {hint} "
+                    f"line {self._line} has {len(row)} fields, the first {length}: {hint} "
                     "Mend the line, or pass --delimiter.",
                 )
             self._starts.append(start)
@@ -134,7 +154,10 @@ def read_text(
         _placed(style.delimiter),
     )
     table = TableFile(rows.table(names, skipped), [], style=style, rows=standing)
-    return text_dataset(path, table, _notes(path, style, said, titles, skipped))
+    notes = _notes(path, style, said, titles, skipped)
+    if isinstance(rows, _QuotedRows) and rows.noted:
+        notes += ("a note below the table",)
+    return text_dataset(path, table, notes)
 
 
 def _head(body: bytes) -> str:

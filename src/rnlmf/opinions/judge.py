@@ -281,9 +281,11 @@ class Judge:
             odd = judged & (distance_in_scales(Z, witnesses[0]) > self.verdict.seldom(ODD))
             bad_rows = np.sum(wrong | odd, axis=1) > BAD_ROW * count
             bad_rows |= self.rows.bad(Z, judged & ~wrong, witnesses[0], self.panel.fellows.scale.unit)
-            # What is left of such a row says little of what it should be; who is far off even so goes.
+            # What is left of such a row says little of what it should be, as if the others were
+            # missing; who is far off even so goes.
             doubtful = wrong | always | (odd & bad_rows[:, None])
-            witnesses = self.panel.testify(Z, doubtful, judged, sequence, hearing)
+            shown = np.where(doubtful & bad_rows[:, None], np.nan, Z)
+            witnesses = self.panel.testify(shown, doubtful, judged, sequence, hearing)
             far = distance_in_scales(Z, witnesses[0]) > FAR
             wrong &= ~bad_rows[:, None] | absurd | far
         return Judgement(

@@ -160,3 +160,21 @@ class LinearOpinion:
             variance[rows[:, None], columns] = np.diagonal(inverse, axis1=1, axis2=2)
         deviation = np.sqrt(np.maximum(variance, 0.0)) * self.scale
         return np.clip(prediction * self.scale + self.mean, self.low, self.high), deviation
+
+    def for_want(self, Z: Array, unit: Array) -> Array:
+        """How far predictions are off at least for want of the cells of their row that are missing.
+
+        Of the variance that is the part beyond the usual one, of rows in which nothing is missing; less
+        where all opinions together, whose residuals are of size `unit`, know better than the line. Of
+        three columns that are tied by one equation, two say nothing of each other when the third is
+        missing, and one that happens to be predicted well does not make the other easy to predict.
+        """
+        missing = np.isnan(Z)
+        rows = missing.any(axis=1)
+        want = np.zeros(Z.shape)
+        if rows.any():
+            usual = self.scale / np.sqrt(np.diag(self.precision))
+            _, deviation = self.predict(Z[rows], missing[rows])
+            beyond = np.sqrt(np.maximum(deviation**2 - usual**2, 0.0))
+            want[rows] = beyond * np.minimum(unit / usual, 1.0)
+        return want

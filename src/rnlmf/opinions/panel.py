@@ -83,7 +83,7 @@ class Fellows:
             unit = typical(residual, used, columns.resolution)
             features = _fellow_features(residual, used, unit, predictions, deviation, spread)
             model = ScaleModel.learn(residual, used, features, columns.resolution)
-            scale = model.predict(features)
+            scale = np.maximum(model.predict(features), linear.for_want(Z, unit))
         assert scale is not None
         fellows = cls(linear, similar, further, weights, model)
         if hearing is not None:
@@ -97,7 +97,8 @@ class Fellows:
         features = _fellow_features(
             Z - prediction, used, self.scale.unit, predictions, deviation, spread
         )
-        return Witness(prediction, self.scale.predict(features))
+        want = self.linear.for_want(Z, self.scale.unit)
+        return Witness(prediction, np.maximum(self.scale.predict(features), want))
 
 
 class Hearing:

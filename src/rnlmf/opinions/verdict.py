@@ -209,9 +209,7 @@ class ColumnVerdict:
                 other = other._with_own_size(*own)
                 options.append((other, other._likelihood(*own) - 2.0 * price))
             found.append(max(options, key=lambda option: option[1])[0])
-        return replace(
-            self, tails=tuple(v.freedom for v in found), sizes=tuple(v.size for v in found)
-        )
+        return replace(self, tails=tuple(v.freedom for v in found), sizes=tuple(v.size for v in found))
 
     def _likelihood(self, z: Array, p: Array, s: Array) -> float:
         right = (1.0 - self.share) * (self.credibility @ right_cells(z, p, s, self.freedom))
@@ -353,7 +351,8 @@ class Verdict:
         least, none = usual.size / usual.surprising(SURPRISE), ColumnVerdict()
         scales = [np.median(s[0, rows, j]) if rows.any() else np.inf for j, rows in enumerate(judged.T)]
         others = [
-            usual if scale < least and usual.likely(*cells(j)) else none for j, scale in enumerate(scales)
+            usual if scale < least and usual.likely(*cells(j)) else none
+            for j, scale in enumerate(scales)
         ]
         errors = [f[0] if yes else other for f, yes, other in zip(found, told, others, strict=True)]
         # Of several witnesses one accounts for a right cell: no tail of theirs is as heavy.

@@ -39,7 +39,7 @@ class Findings:
     feature_size, sample_size : array
         Root mean square of what was removed, in standard deviations of the features.
     spread : array
-        The standard deviations.
+        The standard deviations; of images that of all pixels.
     converged : bool
     n_iter : int
     remaining_error : float or None
@@ -137,7 +137,7 @@ def innermost_model(model: Any) -> Any:
     return model
 
 
-def findings_of(model: Any, X: Any, clean: Any) -> Findings:
+def findings_of(model: Any, X: Any, clean: Any, *, images: bool = False) -> Findings:
     """Compare data with what a fitted model made of them.
 
     Parameters
@@ -146,6 +146,9 @@ def findings_of(model: Any, X: Any, clean: Any) -> Findings:
         Fitted.
     X, clean : array or data frame of shape (n_samples, n_features)
         Before, with NaN where an entry is missing, and after.
+    images : bool
+        Samples are images. Their pixels have one unit, the standard deviation of all: of those at the
+        edge, which are black in every image, even the smallest repair would be huge by their own.
 
     Returns
     -------
@@ -156,6 +159,8 @@ def findings_of(model: Any, X: Any, clean: Any) -> Findings:
     remaining_error = _remaining_error(denoiser, X)
     X, clean = np.asarray(X), np.asarray(clean)
     spread = clean.std(axis=0, dtype=np.float64)
+    if images:
+        spread = np.full_like(spread, np.sqrt(np.mean(spread**2)))
     unit = np.where(spread > 0.0, spread, 1.0)
     n, m = X.shape
     n_missing = n_changed = 0
@@ -232,7 +237,7 @@ def in_short(findings: Findings, n_left_alone: int, feature: str = "feature") ->
     size = f"{count(n, 'sample')} of {count(m, feature)}"
     if not findings.judged:
         return [f"{size}: too few to tell wrong from right.", "Nothing was changed."]
-    lines = [f"Nothing gross is wrong in {size}."]
+    lines = [f"Nothing that must be wrong was found in {size}."]
     if findings.n_large:
         entries = count(findings.n_large, "entry", "entries")
         share, were = percent(findings.n_large / (n * m)), findings.were(findings.n_large)
@@ -269,11 +274,13 @@ def in_words(
             f"({percent(findings.n_large / (n * m))}) in {count(findings.n_samples_hit, 'sample')} "
             f"({percent(findings.n_samples_hit / n)}) did not fit the structure of the rest and "
             f"{findings.were(findings.n_large)} repaired; the typical repair is "
-            f"{findings.typical_size:.2g} standard deviations of its {feature}."
+            f"{findings.typical_size:.2g} standard deviations of "
+            f"{'all pixels' if feature == 'pixel' else f'its {feature}'}."
         )
     else:
         sentences.append(
-            "No entry is far off the structure of the rest: there is nothing gross to repair."
+            "No entry is so far off the structure of the rest that it must be wrong: there is nothing "
+            "gross to repair."
         )
     small = findings.n_changed - findings.n_large
     if small:

@@ -95,7 +95,7 @@ def write_report(
     if clean is None:
         clean = model.denoise(X)
     if findings is None:
-        findings = findings_of(model, X, clean)
+        findings = findings_of(model, X, clean, images=image_shape is not None)
     values, clean = np.asarray(X), np.asarray(clean)
     if feature_names is None:
         given = getattr(X, "columns", None)
@@ -125,7 +125,6 @@ def render(page: PageContent, title: str, remarks: list[str], notices: list[str]
     """The page as text."""
     jinja = need("jinja2", "cli", "A report")
     safe = need("markupsafe", "cli", "A report").Markup
-    escape = need("markupsafe", "cli", "A report").escape
     parts = [section for section in sections.all_sections(page) if section.parts]
     version = import_module("rnlmf").__version__
     words = in_words(page.findings, page.names, page.sample_names, page.feature_word)
@@ -133,7 +132,7 @@ def render(page: PageContent, title: str, remarks: list[str], notices: list[str]
     environment = jinja.Environment(
         loader=jinja.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja.StrictUndefined
     )
-    environment.filters["options"] = lambda line: safe(OPTION.sub(r"<code>\g<0></code>", escape(line)))
+    environment.filters["options"] = _with_options
     return environment.get_template("page.html").render(
         title=title,
         subtitle=f"{_model_in_words(page)} · rnlmf {version} · {today}",
@@ -149,6 +148,13 @@ def render(page: PageContent, title: str, remarks: list[str], notices: list[str]
         script=safe((TEMPLATES / "page.js").read_text()),
         plotly=safe(_chart_library()),
     )
+
+
+def _with_options(line: str) -> Any:
+    """A line with the options of the command line in it set as code."""
+    markup = need("markupsafe", "cli", "A report")
+    # As plain text: what is put into markup is escaped.
+    return markup.Markup(OPTION.sub(r"<code>\g<0></code>", str(markup.escape(line))))
 
 
 @cache

@@ -59,6 +59,8 @@
       showSendToCloud: false, plotlyServerURL: "",
       modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendChartToCloud"],
     });
+    // The window may have changed while the tab was closed.
+    if (place._fullLayout.width !== place.clientWidth) Plotly.Plots.resize(place);
   }
 
   function drawVisible() {
