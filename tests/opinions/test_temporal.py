@@ -263,3 +263,12 @@ def test_dropouts_near_each_other_are_no_branch(rng):
     wrong = rng.random((n, 1)) < 0.06
     Z = np.where(wrong, 0.0, truth)
     assert not Sequence.of(n).branches(Z, wrong, truth).any()
+
+
+def test_the_first_and_the_last_row_are_no_medians_of_their_surroundings(rng):
+    Z = np.cumsum(0.01 * rng.normal(size=(200, 3)), axis=0)
+    Z[0, 0] += 5.0
+    Z[-1, 2] -= 5.0
+    suspects = Sequence.of(200).suspicious(Z, np.zeros(3))
+    assert suspects[0, 0]
+    assert suspects[-1, 2]

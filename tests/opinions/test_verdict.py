@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from rnlmf.opinions.column_verdict import ColumnVerdict
 from rnlmf.opinions.densities import Witness
-from rnlmf.opinions.verdict import PRICE, ColumnVerdict, Verdict
+from rnlmf.opinions.verdict import PRICE, Verdict
 
 RIGHT = {
     "normal": lambda rng, n: rng.normal(size=n),

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.mixture import GaussianMixture
 
+from rnlmf.opinions.column_verdict import MOST_WRONG
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.mixing import logarithm
-from rnlmf.opinions.verdict import MOST_WRONG
 from rnlmf.typing import Array
 
 # With fewer cells that can be judged nothing can be said of a row, nor with fewer rows of a group.

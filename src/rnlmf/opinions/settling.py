@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from rnlmf.opinions.column_verdict import LEAST_ERROR
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.mixing import typical
 from rnlmf.opinions.panel import BAD_ROW, Fellows, Opinion, Panel, mostly_hidden
 from rnlmf.opinions.temporal import GOLDEN, Sequence
-from rnlmf.opinions.verdict import LEAST_ERROR, Verdict
+from rnlmf.opinions.verdict import Verdict
 from rnlmf.typing import Array
 
 # The most suspicious cell of a row misleads the opinions on its fellows. While others are looked at,

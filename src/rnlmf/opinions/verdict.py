@@ -1,272 +1,33 @@
-"""The probability that a cell is wrong.
+"""The probability that cells of a table are wrong: column by column, and in the light of the others.
 
-A right cell is one that some witness accounts for. Witness ``k`` predicts ``p_k`` with scale ``s_k``,
-and a right cell ``z`` of a column has the density
-
-    f_0(z) = sum_k omega_k t_nu((z - p_k) / s_k) / s_k,
-
-Student's, because no scale is known exactly; the witnesses' credibility ``omega`` is learned. A wrong
-cell is anywhere about the first witness, with deviation ``tau``, or it has a value of the same column
-that belongs elsewhere (of another row, or a sensor that reads its usual value while others move),
-
-    f_1(z) = (1 - delta) N(z; p_0, s_0^2 + tau^2) + delta g(z),
-
-with ``g`` the density of the column's values (:class:`~rnlmf.opinions.densities.Values`), which go up
-as often as down. Then
-
-    P(wrong) = pi f_1 / (pi f_1 + (1 - pi) f_0),
-
-with ``nu``, ``omega``, ``pi``, ``delta`` and ``tau`` of greatest likelihood by expectation-maximisation
-(Dempster, Laird and Rubin 1977); ``delta`` is 0 where it does not pay. Then ``nu`` is found by itself
-below and above the prediction, if that pays. A column
-has no wrong cell if the second component does not pay for its parameters (by the Bayesian information
-criterion, twice over), or if errors are not larger than predictions of right cells seldom are off.
-Where most columns have wrong cells, one more is no surprise: the criterion as it is will do, and
-columns that fail it have the errors that others usually have.
+Where most columns have wrong cells, one more is no surprise: the criterion of
+:mod:`~rnlmf.opinions.column_verdict` as it is will do, columns that fail it have the errors that others
+usually have, and none has far more of them than usual.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from rnlmf.opinions.densities import (
-    BLUNT,
-    FARTHEST,
-    Values,
-    Witness,
-    right_cells,
-    surprising,
-    wrong_cells,
-)
+from rnlmf.opinions.column_verdict import FREEDOMS, SURPRISE, ColumnVerdict
+from rnlmf.opinions.densities import Witness
 from rnlmf.typing import Array
 
-FREEDOMS = (30.0, 10.0, 4.0, 2.0, 1.0)
-WITH_A_MEAN = 1.5
-STEPS = 6
-# Errors are gross: at least the column's spread, or hundreds of times (`EXACT`) what predictions are
-# off, where that is less. No more than this share of a column is wrong.
-LEAST_ERROR, LARGEST_ERROR = 1.0, 50.0
-MOST_WRONG = 0.4
 # More in one column, and none in most others, are a state of its own.
 MOST_ALONE = 0.25
-# Nor is there an error that can be told from a surprise unless errors are of a size that predictions
-# of right cells seldom are off, with this chance: a broad and a narrow normal are also a heavy tail.
-EXACT, SURPRISE = 300.0, 0.01
-FEWEST_CELLS = 20
-# What the second component must gain, in logarithms of the number of cells: its two parameters, twice;
-# and in company, where more columns than this share have wrong cells.
+# What errors must gain, in logarithms of the number of cells: their two parameters, twice; and in
+# company, where more columns than this share have wrong cells.
 PRICE, PRICE_IN_COMPANY, COMPANY, FEWEST_COLUMNS = 2.0, 1.0, 0.5, 3
-# Columns are not of the company if a tail of their own is better than its errors by so much.
-FAR_MORE_LIKELY = 10.0
 # The share of right cells that may be repaired, where nothing is asked for.
 FALSE_REPAIRS = 0.01
-# What errors that have values of the column must gain beside others: a parameter, twice.
-PRICE_OF_DEALT = 1.0
-# More cells do not change the parameters.
-MOST_CELLS = 2000
-# Some errors are always anywhere.
-MOST_DEALT = 0.99
 # Values are dealt if more than this share of the errors are, in the middle of the columns.
 MOSTLY = 0.5
-# Errors on one side of the predictions have a size of their own if it is so many times smaller (a point
-# in the wrong place makes a value ten times as large, or a tenth).
-FAR_SMALLER = 4.0
 # Errors are dealt to all columns alike: more than so many times the usual share are surprises.
 FAR_MORE = 1.5
 # Where most columns have errors, none has so many times as many as usual: the rest are surprises.
 MOST_OVER_USUAL = 2.0
-# Predictions vary by the distance of these quantiles.
-VARIED = (0.01, 0.99)
-
-
-def _exchanged(posterior: Array, above: Array) -> float:
-    """How many cells have a value that belongs elsewhere: as many above what is right as below.
-
-    Who deals out the values of a column gives low ones to high places as often as high ones to low
-    places. Rare events that nobody expects are on one side.
-    """
-    up = float(posterior[above].sum())
-    return 2.0 * min(up, float(posterior.sum()) - up)
-
-
-@dataclass(frozen=True)
-class ColumnVerdict:
-    """Parameters of one column; `tails` are the degrees of freedom below and above predictions.
-
-    Tails are often longer on one side: incomes, rain. Of the errors, the share `dealt` has a value of
-    the column that belongs elsewhere.
-    """
-
-    freedom: float = 5.0
-    credibility: Array | None = None
-    share: float = 0.0
-    size: float = LEAST_ERROR
-    tails: tuple[float, ...] = ()
-    sizes: tuple[float, ...] = ()
-    dealt: float = 0.0
-    values: Values | None = None
-
-    @classmethod
-    def learn(
-        cls, z: Array, p: Array, s: Array, column: Array | None = None
-    ) -> tuple[ColumnVerdict, float, bool]:
-        """From the cells that may be judged, and what the witnesses say of them (K, n).
-
-        Values that belong elsewhere are those of the whole `column`; there are none if it is not given,
-        and where predictions do not vary they are nothing but errors about them. With the verdict come
-        what the second component gains, in logarithms of the number of cells, and whether errors are
-        larger than surprises.
-        """
-        if len(z) < FEWEST_CELLS:
-            return cls(), -np.inf, False
-        step = -(-len(z) // MOST_CELLS)
-        z, p, s = z[::step], p[:, ::step], s[:, ::step]
-        only = np.full(len(p), 0.1 / max(len(p) - 1, 1))
-        only[0] = 1.0 - only[1:].sum()
-        alone, usual = -np.inf, float(np.median(s[0]))
-        likely = [right_cells(z, p, s, freedom) for freedom in FREEDOMS]
-        begin = cls(credibility=only, share=0.03, size=3.0)
-        for f in likely:
-            for _ in range(STEPS if len(f) > 1 else 0):
-                only = only * (f @ (1.0 / (only @ f))) / len(z)
-            alone = max(alone, float(np.log(only @ f).sum()))
-        found = begin._most_likely(z, p, s, likely)
-        if column is not None and np.ptp(np.quantile(p[0], VARIED)) > BLUNT * usual:
-            begin = replace(begin, dealt=0.5, values=Values.of(column, usual))
-            dealt = begin._most_likely(z, p, s, likely)
-            price = PRICE_OF_DEALT * float(np.log(len(z)))
-            if dealt[1] > found[1] + price:
-                found = dealt[0], dealt[1] - price, dealt[2]
-        best, likelihood, size = found
-        gain = (likelihood - alone) / float(np.log(len(z)))
-        gross = size > best.surprising(SURPRISE) * usual
-        return best.with_tails_of(z, p, s), gain, gross
-
-    def _most_likely(
-        self, z: Array, p: Array, s: Array, likely: list[Array]
-    ) -> tuple[ColumnVerdict, float, float]:
-        """The parameters of greatest likelihood, that, and the root mean square of the errors.
-
-        Errors are dealt only if some are at the beginning. `likely` are the densities of right cells.
-        """
-        best, likelihood, size = self, -np.inf, 0.0
-        least = min(LEAST_ERROR, EXACT * float(np.median(s[0])))
-        squared = np.clip(z - p[0], -LARGEST_ERROR, LARGEST_ERROR) ** 2
-        density = np.zeros(len(z)) if self.values is None else self.values.density(z)
-        now, above = self, z > p[0]
-        # From one freedom to the next, what was found is a good start.
-        for freedom, f in zip(FREEDOMS, likely, strict=True):
-            for _ in range(STEPS):
-                anywhere = (1.0 - now.dealt) * wrong_cells(z, p[0], s[0], now.size)
-                wrong = anywhere + now.dealt * density
-                right = now.credibility @ f
-                posterior = now.share * wrong / (now.share * wrong + (1.0 - now.share) * right)
-                about = posterior * anywhere / wrong
-                breadth = float(about @ squared) / max(float(about.sum()), 1e-9)
-                elsewhere = _exchanged(posterior - about, above)
-                total = max(float(about.sum()) + elsewhere, 1e-9)
-                credibility = now.credibility * (f @ ((1.0 - posterior) / right))
-                now = replace(
-                    now,
-                    freedom=freedom,
-                    share=min(max(total / len(z), 1e-5), MOST_WRONG),
-                    size=min(max(breadth**0.5, least), LARGEST_ERROR),
-                    dealt=min(max(elsewhere / total, 0.0), MOST_DEALT) if now.dealt else 0.0,
-                    credibility=credibility / credibility.sum(),
-                )
-            wrong = (1.0 - now.dealt) * wrong_cells(z, p[0], s[0], now.size) + now.dealt * density
-            value = float(np.log(now.share * wrong + (1.0 - now.share) * (now.credibility @ f)).sum())
-            if value > likelihood:
-                best, likelihood = now, value
-                size = float(posterior @ squared / max(float(posterior.sum()), 1e-9)) ** 0.5
-        return best, likelihood, size
-
-    def _wrong(self, z: Array, p: Array, s: Array, farthest: float = FARTHEST) -> Array:
-        """Density of wrong cells, by the first witness, times their share."""
-        density = wrong_cells(z, p[0], s[0], self.size, farthest)
-        if self.values is not None:
-            density = (1.0 - self.dealt) * density + self.dealt * self.values.density(z)
-        return self.share * density
-
-    def with_tails_of(self, z: Array, p: Array, s: Array) -> ColumnVerdict:
-        """The same share of errors, and the most likely tail and size of errors on either side.
-
-        They differ from those of both sides if that pays. There are no errors if predictions are off by
-        as much as these are large.
-        """
-        if not len(z) or float(np.median(s[0])) >= self.size:
-            return ColumnVerdict()
-        above, price = z > p[0], 0.5 * float(np.log(len(z)))
-        found = []
-        for side in (~above, above):
-            own = z[side], p[:, side], s[:, side]
-            options = [(self, self._likelihood(*own))]
-            for freedom in FREEDOMS:
-                other = replace(self, freedom=freedom)
-                options.append((other, other._likelihood(*own) - price))
-                other = other._with_own_size(*own)
-                options.append((other, other._likelihood(*own) - 2.0 * price))
-            found.append(max(options, key=lambda option: option[1])[0])
-        return replace(self, tails=tuple(v.freedom for v in found), sizes=tuple(v.size for v in found))
-
-    def _likelihood(self, z: Array, p: Array, s: Array) -> float:
-        right = (1.0 - self.share) * (self.credibility @ right_cells(z, p, s, self.freedom))
-        return float(np.log(self._wrong(z, p, s) + right).sum())
-
-    def _with_own_size(self, z: Array, p: Array, s: Array) -> ColumnVerdict:
-        """Errors of these cells alone, if they are gross and far smaller: else those of all will do."""
-        if not len(z):
-            return self
-        right = (1.0 - self.share) * (self.credibility @ right_cells(z, p, s, self.freedom))
-        squared, now = np.clip(z - p[0], -LARGEST_ERROR, LARGEST_ERROR) ** 2, self
-        for _ in range(STEPS):
-            about = self.share * (1.0 - self.dealt) * wrong_cells(z, p[0], s[0], now.size)
-            posterior = about / (now._wrong(z, p, s) + right)
-            size = float(posterior @ squared / max(float(posterior.sum()), 1e-9)) ** 0.5
-            now = replace(now, size=min(max(size, LEAST_ERROR), LARGEST_ERROR))
-        gross = now.size > now.surprising(SURPRISE) * float(np.median(s[0]))
-        return now if gross and now.size < self.size / FAR_SMALLER else self
-
-    def with_at_most(self, share: float, z: Array, p: Array, s: Array) -> ColumnVerdict:
-        """Fewer errors, and tails that make up for the others."""
-        return replace(self, share=share).with_tails_of(z, p, s)
-
-    def likely(self, z: Array, p: Array, s: Array) -> bool:
-        """Whether cells may well have these errors: no tail alone is far more likely."""
-        right = self.credibility @ right_cells(z, p, s, self.freedom)
-        wrong = self._wrong(z, p, s)
-        alone = max(float(np.log(self.credibility @ right_cells(z, p, s, nu)).sum()) for nu in FREEDOMS)
-        together = float(np.log(wrong + (1.0 - self.share) * right).sum())
-        return alone < together + FAR_MORE_LIKELY * np.log(max(len(z), 2))
-
-    def with_a_mean(self) -> ColumnVerdict:
-        """Without a tail so heavy that it has no mean: where errors are, it is made of them."""
-        tails = tuple(max(freedom, WITH_A_MEAN) for freedom in self.tails)
-        return replace(self, freedom=max(self.freedom, WITH_A_MEAN), tails=tails)
-
-    def surprising(self, chance: float) -> float:
-        """Scales by which predictions of right cells are off with this chance."""
-        return surprising(self.freedom, chance)
-
-    def probability(self, z: Array, p: Array, s: Array) -> Array:
-        """That cells are wrong."""
-        if self.credibility is None or not len(z):
-            return np.zeros(len(z))
-        probability = np.empty(len(z))
-        above = z > p[0]
-        tails = self.tails or (self.freedom, self.freedom)
-        sizes = self.sizes or (self.size, self.size)
-        for freedom, size, side in zip(tails, sizes, (~above, above), strict=True):
-            own = z[side], p[:, side], s[:, side]
-            right = (1.0 - self.share) * (self.credibility @ right_cells(*own, freedom))
-            # From here on Student's density falls more slowly than the normal one of errors, and who is
-            # farther off would be less suspicious.
-            farthest = min(FARTHEST, float(np.sqrt(freedom + 1.0)))
-            wrong = replace(self, size=size)._wrong(*own, farthest)
-            probability[side] = wrong / (wrong + right)
-        return probability
 
 
 def _typical_of(found: list[ColumnVerdict]) -> ColumnVerdict:

@@ -1,0 +1,38 @@
+"""Errors of two sizes, one on either side of the predictions."""
+
+import numpy as np
+
+from rnlmf.opinions.column_verdict import ColumnVerdict
+from rnlmf.opinions.densities import Witness
+from rnlmf.opinions.verdict import MOST_OVER_USUAL, Verdict
+
+
+def test_a_point_in_the_wrong_place(rng):
+    """Ten times a value is far out, a tenth is not; it is no tail of the predictions either."""
+    truth = 2.0 + 0.5 * rng.normal(size=3000)
+    predicted = truth + 0.05 * rng.normal(size=3000)
+    z = truth.copy()
+    up, down = np.arange(0, 3000, 40), np.arange(20, 3000, 40)
+    z[up], z[down] = 10.0 * truth[up], truth[down] / 10.0
+    scale = np.full((1, 3000), 0.05)
+    verdict, gain, gross = ColumnVerdict.learn(z, predicted[None], scale)
+    wrong = verdict.probability(z, predicted[None], scale) > 0.5
+    assert gain > 0.0
+    assert gross
+    assert wrong[up].all()
+    assert wrong[down].mean() > 0.98
+    assert np.delete(wrong, np.r_[up, down]).mean() < 0.002
+
+
+def test_no_column_has_far_more_errors_than_usual(rng):
+    """One of six has surprises, a quarter of it, beside the errors that all have."""
+    n, m = 2000, 6
+    Z, scale = rng.normal(size=(n, m)) * 0.1, np.full((n, m), 0.1)
+    wrong = rng.random((n, m)) < 0.05
+    Z[wrong] += 4.0 * rng.normal(size=wrong.sum())
+    surprises = rng.random(n) < 0.25
+    Z[surprises, 0] += 2.0 * rng.normal(size=surprises.sum())
+    verdict = Verdict.learn(Z, np.ones((n, m), dtype=bool), [Witness(np.zeros((n, m)), scale)])
+    shares = np.array([column.share for column in verdict.columns])
+    assert np.all(np.abs(shares[1:] - 0.05) < 0.02)
+    assert shares[0] <= MOST_OVER_USUAL * np.median(shares) + 1e-9
