@@ -65,7 +65,7 @@ CLASSES = {
     "Stage": "rnlmf.opinions.learning:Stage",
     "RowVerdict": "rnlmf.opinions.rows:RowVerdict",
     "Verdict": "rnlmf.opinions.verdict:Verdict",
-    "ColumnVerdict": "rnlmf.opinions.verdict:ColumnVerdict",
+    "ColumnVerdict": "rnlmf.opinions.column_verdict:ColumnVerdict",
     "Values": "rnlmf.opinions.densities:Values",
     "SolverOptions": "rnlmf.fitting.settings:SolverOptions",
     "Problem": "rnlmf.engine.problem:Problem",

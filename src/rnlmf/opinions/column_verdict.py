@@ -17,9 +17,9 @@ as often as down. Then
     P(wrong) = pi f_1 / (pi f_1 + (1 - pi) f_0),
 
 with ``nu``, ``omega``, ``pi``, ``delta`` and ``tau`` of greatest likelihood by expectation-maximisation
-(Dempster, Laird and Rubin 1977); ``delta`` is 0 where it does not pay. Then ``nu``, and ``tau`` if it is
-far smaller there, are found by themselves below and above the prediction, if that pays. A column has no
-wrong cell if the second component does not pay for its parameters (by the Bayesian information
+(Dempster, Laird and Rubin 1977); ``delta`` is 0 where it does not pay. Then ``nu``, and ``tau`` if it
+is far smaller there, are found by themselves below and above the prediction, if that pays. A column has
+no wrong cell if the second component does not pay for its parameters (by the Bayesian information
 criterion, twice over), or if errors are not larger than predictions of right cells seldom are off.
 """
 

@@ -78,7 +78,7 @@ def _first_moments(A: Array, known: Array, weights: Array) -> tuple[Array, Array
     m = A.shape[1]
     if whole.sum() > WHOLE_ROWS * m:
         rows, w = A[whole], weights[whole]
-        center = (rows * w).sum(axis=0) / w.sum()
+        center = rows.mean(axis=0)
         rows = rows - center
         return center, (rows * w).T @ rows / w.sum() + FIRST_RIDGE * np.eye(m)
     R = (A * weights).T @ A / np.maximum((known * weights).T @ known, 1.0)
@@ -114,7 +114,7 @@ class LinearOpinion:
             part, covariance = fill(np.where(hidden, 0.0, A - center), hidden, np.linalg.inv(R))
             # What is hidden need not be like the rest: the centre moves as cells are filled.
             filled = part + center
-            center = (filled * weights).sum(axis=0) / weights.sum()
+            center = filled.mean(axis=0)
             filled -= center
             R = (filled * weights).T @ filled / weights.sum() + covariance / len(A)
             R += FIRST_RIDGE * identity
