@@ -23,8 +23,9 @@ RIDGES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 # Ridge while the covariance is learned from rows with gaps, and how often gaps are filled anew.
 FIRST_RIDGE = 1e-3
 FILLINGS = 2
-# Relations are learned from rows without gaps first, if there are so many times as many as columns.
-WHOLE_ROWS = 5
+# Gaps are no chance if the mean of what fills them is off by so many standard errors. Relations are
+# learned from rows without gaps then, if there are so many times as many as columns.
+NO_CHANCE, WHOLE_ROWS = 5.0, 5
 # Predictions leave the range that a column has shown by at most this share of it.
 BEYOND = 0.5
 # Rows so many times as long as usual ones, from the centre, count as much as these.
@@ -68,22 +69,36 @@ def fill(A: Array, hidden: Array, P: Array) -> tuple[Array, Array]:
     return filled, covariance
 
 
-def _first_moments(A: Array, known: Array, weights: Array) -> tuple[Array, Array]:
-    """Centre and covariance to fill gaps with: of whole rows, or if these are few, by pairs of columns.
-
-    Where gaps are no chance (only large values are hidden) pairs contradict each other; whole rows are
-    fewer, but the relations between columns are the same in them.
-    """
-    whole = known.all(axis=1)
-    m = A.shape[1]
-    if whole.sum() > WHOLE_ROWS * m:
-        rows, w = A[whole], weights[whole]
-        center = rows.mean(axis=0)
-        rows = rows - center
-        return center, (rows * w).T @ rows / w.sum() + FIRST_RIDGE * np.eye(m)
+def _by_pairs(A: Array, known: Array, weights: Array) -> Array:
+    """Covariance of the cells that both of two columns have."""
     R = (A * weights).T @ A / np.maximum((known * weights).T @ known, 1.0)
     values, vectors = np.linalg.eigh(R)
-    return np.zeros(m), (vectors * np.maximum(values, FIRST_RIDGE)) @ vectors.T
+    positive: Array = (vectors * np.maximum(values, FIRST_RIDGE)) @ vectors.T
+    return positive
+
+
+def _filled(
+    A: Array, hidden: Array, weights: Array, R: Array, center: Array | None = None
+) -> tuple[Array, Array, Array, Array]:
+    """Cells with gaps filled, less the centre; their covariance, that of gaps, and the centre.
+
+    A `center` moves as gaps are filled; without one it is where it is.
+    """
+    identity, middle = np.eye(len(R)), np.zeros(len(R)) if center is None else center
+    for _ in range(FILLINGS):
+        filled, gaps = fill(np.where(hidden, 0.0, A - middle), hidden, np.linalg.inv(R))
+        if center is not None:
+            moved = (filled * weights).sum(axis=0) / weights.sum()
+            filled, middle = filled - moved, middle + moved
+        R = (filled * weights).T @ filled / weights.sum() + gaps / len(A) + FIRST_RIDGE * identity
+    return filled, R - FIRST_RIDGE * identity, gaps, middle
+
+
+def _no_chance(filled: Array, hidden: Array) -> bool:
+    """Whether gaps of some column are where it is high, or low, by what they are filled with."""
+    counts = np.maximum(hidden.sum(axis=0), 1)
+    means = np.where(hidden, filled, 0.0).sum(axis=0) / counts
+    return bool(np.any(np.abs(means) * np.sqrt(counts) > NO_CHANCE))
 
 
 @dataclass(frozen=True)
@@ -108,18 +123,15 @@ class LinearOpinion:
         scale = np.where(scale > 0.0, scale, 1.0)
         A /= scale
         weights = row_weights(A, known)
-        center, R = _first_moments(A, known, weights)
-        identity = np.eye(len(R))
-        for _ in range(FILLINGS):
-            part, covariance = fill(np.where(hidden, 0.0, A - center), hidden, np.linalg.inv(R))
-            # What is hidden need not be like the rest: the centre moves as cells are filled.
-            filled = part + center
-            center = filled.mean(axis=0)
-            filled -= center
-            R = (filled * weights).T @ filled / weights.sum() + covariance / len(A)
-            R += FIRST_RIDGE * identity
-        R -= FIRST_RIDGE * identity
-        mean = mean + center * scale
+        filled, R, covariance, center = _filled(A, hidden, weights, _by_pairs(A, known, weights))
+        whole = known.all(axis=1)
+        if whole.sum() > WHOLE_ROWS * len(R) and _no_chance(filled, hidden):
+            # Pairs of columns contradict each other; in whole rows relations are what they are.
+            rows, w = A[whole], weights[whole]
+            center = (rows * w).sum(axis=0) / w.sum()
+            R = ((rows - center) * w).T @ (rows - center) / w.sum() + FIRST_RIDGE * np.eye(len(R))
+            filled, R, covariance, center = _filled(A, hidden, weights, R, center)
+        mean, identity = mean + center * scale, np.eye(len(R))
         half = np.zeros(len(A), dtype=bool)
         half[order[::2]] = True
 
