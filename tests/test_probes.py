@@ -3,23 +3,23 @@
 import numpy as np
 import pytest
 
-from probes import damage, mutants, page
+from probes import damage, fuzz, mutants, page, record
 from probes.record import FINE, WRONG, Record
 from rnlmf import io
 
 
 def test_damaged_files_are_read_or_refused():
-    record = Record("damaged files")
-    damage.probe(record, 10, seed=1, formats=("csv", "npy", "npz", "zip", "amc"))
-    assert record.n_wrong == 0, record.wrong
-    assert {sum(count.values()) for count in record.rows.values()} == {10}
+    found = Record("damaged files")
+    damage.probe(found, 10, seed=1, formats=("csv", "npy", "npz", "zip", "amc"))
+    assert found.n_wrong == 0, found.wrong
+    assert {sum(count.values()) for count in found.rows.values()} == {10}
 
 
 @pytest.mark.parametrize(
     "fault", [KeyError("x"), io.FileError("a", "two\nlines")], ids=["another error", "two lines"]
 )
 def test_a_reader_that_breaks_its_promise_is_found(monkeypatch, fault):
-    record = Record("damaged files")
+    found = Record("damaged files")
 
     def broken(path):
         if len(path.read_bytes()) < 100:
@@ -27,12 +27,12 @@ def test_a_reader_that_breaks_its_promise_is_found(monkeypatch, fault):
         return io.Dataset(np.zeros((40, 5)), "array", [], None, (5,), None, path)
 
     monkeypatch.setattr(damage.io, "read", broken)
-    damage.probe(record, 200, seed=0, formats=("npy",))
-    assert record.n_wrong > 0
+    damage.probe(found, 200, seed=0, formats=("npy",))
+    assert found.n_wrong > 0
 
 
 def test_a_silent_loss_is_found(monkeypatch):
-    record = Record("damaged files")
+    found = Record("damaged files")
     monkeypatch.setattr(
         damage.io,
         "read",
@@ -40,8 +40,8 @@ def test_a_silent_loss_is_found(monkeypatch):
             np.zeros((len(path.read_bytes()), 1)), "array", [], None, (1,), None, path
         ),
     )
-    damage.probe(record, 10, seed=0, formats=("npy",))
-    assert record.rows["npy"][WRONG] == 2
+    damage.probe(found, 10, seed=0, formats=("npy",))
+    assert found.rows["npy"][WRONG] == 2
 
 
 def test_the_page_counts_what_was_found():
@@ -93,3 +93,28 @@ def test_mutants_are_drawn_from_all_lines(monkeypatch):
     drawn = list(mutants.drawn(5, seed=0))
     assert len({mutant.line for mutant, _ in drawn}) == 5
     assert [mutant for mutant, _ in mutants.drawn(5, seed=0)] == [mutant for mutant, _ in drawn]
+
+
+def test_a_probe_goes_on_where_it_ended_but_not_on_another_commit(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "RESULTS", tmp_path)
+    first = Record("files", facts={"seconds": 5}, commit="1")
+    first.add("a", WRONG, "why")
+    first.save("x")
+    again = Record("files", facts={"seconds": 5}, commit="1")
+    again.resume("x")
+    assert again.rows["a"][WRONG] == 1
+    assert again.wrong == ["a: why"]
+    for other in (Record("files", commit="2"), Record("files", facts={"seconds": 6}, commit="1")):
+        other.resume("x")
+        assert other.rows == {}
+
+
+def test_fuzzing_knows_what_a_file_may_not_lead_to(monkeypatch):
+    ended = []
+    monkeypatch.setattr(fuzz.os, "abort", lambda: ended.append(True))
+    for target, event in [("csv", "open"), ("mat", "subprocess.Popen")]:
+        fuzz.refuse(target, event)
+    assert not ended
+    for target, event in [("csv", "subprocess.Popen"), ("mat", "pickle.find_class")]:
+        fuzz.refuse(target, event)
+    assert len(ended) == 2
