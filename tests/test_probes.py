@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from probes import damage, fuzz, mutants, page, record
+from probes import damage, fuzz, mutants, page, record, soak
 from probes.record import FINE, WRONG, Record
 from rnlmf import io
 
@@ -118,3 +118,16 @@ def test_fuzzing_knows_what_a_file_may_not_lead_to(monkeypatch):
     for target, event in [("csv", "subprocess.Popen"), ("mat", "pickle.find_class")]:
         fuzz.refuse(target, event)
     assert len(ended) == 2
+
+
+def test_memory_that_grows_is_found():
+    steady, kept = soak.Watch(), []
+    for _ in range(9):
+        steady.look()
+    assert steady.complaint == ""
+    growing = soak.Watch()
+    for _ in range(9):
+        kept.append([object() for _ in range(1000)])
+        growing.look()
+    assert "blocks" in growing.complaint
+    assert "memory" not in growing.complaint
