@@ -72,8 +72,8 @@ def batch(rng: np.random.Generator) -> np.ndarray:
     return X
 
 
-def stream(record: Record, seconds: float) -> None:
-    """Learn from batches and clean them."""
+def stream(record: Record, seconds: float, pause: float = 0.0) -> None:
+    """Learn from batches that come after a pause each, and clean them."""
     rng, watch, calls = np.random.default_rng(0), Watch(), 0
     model = MiniBatchRNLMF(40, kernel_scale=0.5, noise_weight="scale", random_state=0)
     end = time.monotonic() + seconds
@@ -82,6 +82,7 @@ def stream(record: Record, seconds: float) -> None:
         X = batch(rng)
         finite &= bool(np.isfinite(model.partial_fit(X).denoise(X)).all())
         calls += 1
+        time.sleep(pause)
         if calls % SAMPLE_EVERY == 0:
             watch.look()
     _judge(record, "partial_fit and denoise", watch, calls, finite)
@@ -111,10 +112,10 @@ def _judge(record: Record, row: str, watch: Watch, calls: int, finite: bool) -> 
 
 def main() -> int:
     """Call, and write what was found."""
-    given = options(__doc__, seconds=1800.0, fits=1000)
+    given = options(__doc__, seconds=1800.0, pause=0.0, fits=1000)
     record = Record("many calls in one process")
     warnings.simplefilter("ignore", ConvergenceWarning)
-    stream(record, given.seconds)
+    stream(record, given.seconds, given.pause)
     fits(record, given.fits)
     return record.save("soak")
 

@@ -1,4 +1,4 @@
-"""The versions that `make` installs: those of all that pyproject.toml asks for, from nowhere in particular."""
+"""The versions that `make` installs: of all that pyproject.toml asks for, and from no place by name."""
 
 import tomllib
 from pathlib import Path
