@@ -28,8 +28,8 @@ OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ign
 test-oldest: $(OLDEST)/.test ## Run the fast tests with the oldest versions that pyproject.toml allows
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n auto $(OLD)
 
-coverage: $(VENV)/.dev ## Line and branch coverage of src by the fast tests
-	$(BIN)/python -m pytest --cov=rnlmf --cov-branch --cov-report=term-missing:skip-covered
+coverage: $(VENV)/.dev ## Line and branch coverage of src by the fast tests, and which tests reach what
+	$(BIN)/python -m probes.coverage
 
 SECONDS ?= 600
 fuzz: $(VENV)/.fuzz ## Fuzz every reader and model files, SECONDS (600) each; writes probes/results
@@ -44,7 +44,7 @@ soak: $(VENV)/.dev ## Learn and clean for MINUTES (30), fit 1,000 models: memory
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m probes.soak --seconds $$((60 * $(MINUTES)))
 
 MUTANTS ?= 200
-mutants: $(VENV)/.mutants ## Change the code in MUTANTS (200) places drawn at random, and see whether tests notice (hours)
+mutants: $(VENV)/.mutants ## After `coverage`: change the code in MUTANTS (200) places, and see whether tests notice
 	$(BIN)/python -m probes.mutants --count $(MUTANTS)
 
 probes: $(VENV)/.dev ## Damage files, edit models, measure memory of large files

@@ -1,9 +1,10 @@
 """Mutants of the code: small changes that a test should notice.
 
 Some are drawn from all that cosmic-ray can make of the modules below, without those that change only
-annotations or texts. Every one is put into a copy of the package, and the tests of its module are run
-there, those of its file first. *Fine* is a mutant that a test kills, *wrong* one that survives;
-equivalent ones, which no test can tell from the code, are listed with the reason in
+annotations or texts. Every one is put into a copy of the package, and there the tests run that reach
+its line, the nearest first, until one fails; which tests those are is known from ``python -m
+probes.coverage``, which must have been run before. *Fine* is a mutant that a test kills, *wrong* one
+that survives; equivalent ones, which no test can tell from the code, are listed with the reason in
 ``probes/equivalents.json`` and not counted.
 """
 
@@ -13,25 +14,32 @@ import ast
 import json
 import os
 import random
+import re
+import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from probes.coverage import DATA
 from probes.record import FINE, ROOT, WRONG, Record, options
 
-MODULES = (
-    *("kernels.py", "penalties.py", "engine", "fitting", "model_selection"),
-    *("opinions", "cluster", "io", "cleaning"),
+MODULES = ("kernels.py", "penalties.py", "engine", "fitting", "model_selection", "cluster", "io")
+# Processor time of a mutant's tests, in seconds; one that takes longer hangs, which a test notices.
+LIMIT = 300
+# Tests that reach a line, at most so many.
+MOST_TESTS = 60
+# Imported once, and then there in every copy of the process. Nothing of the library is among them.
+WARM = (
+    *("numba", "pandas", "pyarrow", "pytest", "hypothesis", "scipy.stats", "typer", "rich"),
+    "sklearn.utils.estimator_checks",
 )
-# What a test run may take, in seconds; a mutant that takes longer hangs, which a test notices.
-LIMIT = 900
 NEEDED = 0.85
 EQUIVALENT = ROOT / "probes" / "equivalents.json"
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -126,54 +134,104 @@ def _files(path: Path) -> list[Path]:
     return [path] if path.is_file() else list(path.rglob("*.py"))
 
 
-def tests_of(file: str) -> list[list[str]]:
-    """Tests to run, the nearest first: those of the file, then those of its folder."""
+class Reached:
+    """Which tests run which line, as `probes.coverage` left it."""
+
+    def __init__(self, data: Path = DATA) -> None:
+        from coverage import CoverageData
+
+        self.data = CoverageData(basename=str(data))
+        self.data.read()
+        self.files = {_name(file): file for file in self.data.measured_files()}
+
+    def tests(self, file: str, line: int) -> list[str]:
+        """Tests of a line, the nearest first.
+
+        What runs when a module is imported, or is compiled, is known of no test: then those of the
+        lines next to it, or of the whole file.
+        """
+        by_line = {
+            number: {context.partition("|")[0] for context in contexts} - {""}
+            for number, contexts in self.data.contexts_by_lineno(self.files.get(file, "")).items()
+        }
+        found = by_line.get(line) or set().union(*by_line.values())
+        return nearest(file, found)[:MOST_TESTS]
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/rnlmf/")[2]
+
+
+def nearest(file: str, tests: set[str]) -> list[str]:
+    """Tests in the order of their files: that of the module, those of its folder, the others.
+
+    From each file of tests one is taken in turn, so that the first are not all of one kind.
+    """
     path = Path(file)
-    own = Path("tests") / path.parent / f"test_{path.stem}.py"
-    folder = Path("tests") / path.parent
-    found = [[str(own)]] if (ROOT / own).exists() else []
-    if path.parent != Path() and (ROOT / folder).is_dir():
-        ignored = [f"--ignore={own}"] if found else []
-        found.append([str(folder), *ignored])
-    if path.parts[0] in ("kernels.py", "penalties.py", "engine", "fitting", "model_selection"):
-        found.append(["tests/engine", "tests/estimators/test_rnlmf.py"])
-    if path.parts[0] == "io":
-        found.append(["tests/cleaning", "tests/cli"])
-    return found
+    folder = str(Path("tests") / path.parent)
+    own = str(Path(folder) / f"test_{path.stem}.py")
+    by_file: dict[str, list[str]] = {}
+    for test in sorted(tests, key=lambda test: (len(test), test)):
+        by_file.setdefault(test.partition("::")[0], []).append(test)
+    first = by_file.pop(own, [])[: MOST_TESTS // 2]
+    files = sorted(by_file, key=lambda name: (str(Path(name).parent) != folder, name))
+    rounds = max(map(len, by_file.values()), default=0)
+    return first + [by_file[f][i] for i in range(rounds) for f in files if i < len(by_file[f])]
 
 
-def killed(mutant: Mutant, code: str, copy: Path) -> bool:
+def killed(mutant: Mutant, code: str, copy: Path, tests: list[str]) -> bool:
     """Whether a test fails on the mutant, which stands in the copy for as long as they run."""
+    if not tests:
+        return False
     file = copy / "src" / "rnlmf" / mutant.file
     before = file.read_text()
-    for tests in tests_of(mutant.file):
-        file.write_text(code)
-        try:
-            passed = _passes(copy, tests)
-        finally:
-            file.write_text(before)
-        if not passed:
-            if not _passes_unchanged(copy, tuple(tests)):
-                raise RuntimeError(f"{' '.join(tests)} fail without a mutant: mend that first.")
-            return True
-    return False
+    file.write_text(code)
+    try:
+        failing = _failing(copy, tuple(tests))
+    finally:
+        file.write_text(before)
+    if failing and _fails_unchanged(copy, failing):
+        raise RuntimeError(f"{' '.join(failing)} fail without a mutant: mend that first.")
+    return bool(failing)
 
 
 @cache
-def _passes_unchanged(copy: Path, tests: tuple[str, ...]) -> bool:
-    return _passes(copy, list(tests))
+def _fails_unchanged(copy: Path, tests: tuple[str, ...]) -> bool:
+    return bool(_failing(copy, tests))
 
 
-def _passes(copy: Path, tests: list[str]) -> bool:
-    words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    paths = os.pathsep.join([str(copy / "src"), str(copy)])
-    environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+def _failing(copy: Path, tests: tuple[str, ...]) -> tuple[str, ...]:
+    """The first test that fails; all of them if the process ended without telling which."""
+    with tempfile.NamedTemporaryFile("r", errors="replace") as output:
+        process = os.fork()
+        if process == 0:
+            _run_tests(copy, tests, output.name)
+        _, status = os.waitpid(process, 0)
+        said = output.read()
+    if os.waitstatus_to_exitcode(status) == 0:
+        return ()
+    names = re.findall(r"^(?:FAILED|ERROR) (\S.*?)(?: - .*)?$", said, re.M)
+    return tuple(name for name in names if name in tests)[:1] or tests
+
+
+def _run_tests(copy: Path, tests: tuple[str, ...], output: str) -> None:
+    """In a copy of this process, which ends with it."""
+    code = 1
     try:
-        run = subprocess.run(words, cwd=copy, env=environment, capture_output=True, timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        return False
-    # 5: no test was found.
-    return run.returncode in (0, 5)
+        import pytest
+
+        handle = os.open(output, os.O_WRONLY)
+        os.dup2(handle, 1)
+        os.dup2(handle, 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+        os.chdir(copy)
+        sys.dont_write_bytecode = True
+        sys.path[:0] = [str(copy / "src"), str(copy)]
+        os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])
+        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests]))
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
 
 
 @cache
@@ -186,6 +244,10 @@ def equivalents() -> dict[str, str]:
 def probe(record: Record, count: int, seed: int, seconds: float) -> None:
     """Draw mutants and try them until the time is over."""
     end = time.monotonic() + seconds
+    reached = Reached()
+    os.environ.update(ONE_THREAD)
+    for module in WARM:
+        import_module(module)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Path(folder) / "copy"
         ignored = shutil.ignore_patterns(".git", ".venv", "*.pyc", "__pycache__", ".hypothesis")
@@ -197,9 +259,10 @@ def probe(record: Record, count: int, seed: int, seconds: float) -> None:
             told = f"{mutant.name}: {line.strip()}"
             if told in equivalents():
                 continue
-            outcome = FINE if killed(mutant, code, copy) else WRONG
+            tests = reached.tests(mutant.file, mutant.line)
+            outcome = FINE if killed(mutant, code, copy, tests) else WRONG
             record.add(mutant.file.partition("/")[0], outcome, told)
-            print(outcome, told, flush=True)
+            print(outcome, len(tests), told, flush=True)
 
 
 def main() -> int:

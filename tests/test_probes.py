@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from probes import damage, fuzz, mutants, page, record, soak
+from probes import coverage, damage, fuzz, mutants, page, record, soak
 from probes.record import FINE, WRONG, Record
 from rnlmf import io
 
@@ -59,32 +59,55 @@ def test_a_mutant_changes_what_runs():
     assert mutants.plain("def") is None
 
 
-def test_tests_of_a_module_are_found_the_nearest_first():
-    first, second, *_ = mutants.tests_of("io/journal.py")
-    assert first == ["tests/io"]
-    assert second == ["tests/cleaning", "tests/cli"]
-    assert mutants.tests_of("engine/solver.py")[0] == ["tests/engine/test_solver.py"]
-    assert mutants.tests_of("io/heads.py")[0] == ["tests/io/test_heads.py"]
-    assert mutants.tests_of("kernels.py")[0] == ["tests/test_kernels.py"]
+def test_the_nearest_tests_come_first():
+    tests = {
+        *(f"tests/io/test_heads.py::test_{name}" for name in "ab"),
+        *(f"tests/io/test_tables.py::test_{name}" for name in "ab"),
+        *("tests/cli/test_app.py::test_a", "tests/cleaning/test_cells.py::test_a"),
+    }
+    assert mutants.nearest("io/heads.py", tests) == [
+        *("tests/io/test_heads.py::test_a", "tests/io/test_heads.py::test_b"),
+        *("tests/io/test_tables.py::test_a", "tests/cleaning/test_cells.py::test_a"),
+        *("tests/cli/test_app.py::test_a", "tests/io/test_tables.py::test_b"),
+    ]
+    assert mutants.nearest("io/heads.py", set()) == []
 
 
-def test_a_mutant_is_killed_by_a_test_that_fails(tmp_path, monkeypatch):
+@pytest.mark.slow
+def test_tests_of_a_line_are_known_from_a_run_of_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(coverage, "DATA", tmp_path / "data.sqlite")
+    report = coverage.measured(["tests/test_metrics.py"])
+    counts = coverage.by_folder(report["files"])
+    assert counts["engine"]["covered_lines"] < counts["engine"]["num_statements"]
+    assert counts["all of src"]["num_statements"] > counts["engine"]["num_statements"]
+    reached = mutants.Reached(tmp_path / "data.sqlite")
+    code = (record.ROOT / "src" / "rnlmf" / "metrics.py").read_text().splitlines()
+    line = next(i for i, text in enumerate(code, 1) if text.startswith("    return"))
+    tests = reached.tests("metrics.py", line)
+    assert tests
+    assert all(test.startswith("tests/test_metrics.py::") for test in tests)
+    # A line of no test is one of the import: all tests of the file.
+    assert set(tests) <= set(reached.tests("metrics.py", 1))
+
+
+def test_a_mutant_is_killed_by_a_test_that_fails(tmp_path):
     (tmp_path / "src" / "rnlmf").mkdir(parents=True)
-    (tmp_path / "src" / "rnlmf" / "__init__.py").touch()
     module = tmp_path / "src" / "rnlmf" / "one.py"
     module.write_text("ONE = 1\nTWO = 2\n")
+    # Not by import: this process has the package.
     (tmp_path / "test_one.py").write_text(
-        "from rnlmf import one\n\n\ndef test_one():\n    assert one.ONE == 1\n"
+        "from pathlib import Path\n\n\ndef test_one():\n"
+        "    assert 'ONE = 1' in (Path(__file__).parent / 'src/rnlmf/one.py').read_text()\n"
     )
-    monkeypatch.setattr(mutants, "tests_of", lambda file: [["test_one.py"]])
     mutant = mutants.Mutant("one.py", "core/NumberReplacer", 0, 1)
-    assert mutants.killed(mutant, "ONE = 2\nTWO = 2\n", tmp_path)
-    assert not mutants.killed(mutant, "ONE = 1\nTWO = 3\n", tmp_path)
+    tests = ["test_one.py::test_one"]
+    assert mutants.killed(mutant, "ONE = 2\nTWO = 2\n", tmp_path, tests)
+    assert not mutants.killed(mutant, "ONE = 1\nTWO = 3\n", tmp_path, tests)
+    assert not mutants.killed(mutant, "ONE = 2\nTWO = 2\n", tmp_path, [])
     assert module.read_text() == "ONE = 1\nTWO = 2\n"
-    (tmp_path / "test_one.py").write_text("def test_one():\n    assert False\n")
-    monkeypatch.setattr(mutants, "tests_of", lambda file: [["test_one.py", "-v"]])
+    (tmp_path / "test_two.py").write_text("def test_two():\n    assert False\n")
     with pytest.raises(RuntimeError, match="fail without a mutant"):
-        mutants.killed(mutant, "ONE = 1\nTWO = 3\n", tmp_path)
+        mutants.killed(mutant, "ONE = 1\nTWO = 3\n", tmp_path, ["test_two.py::test_two"])
 
 
 def test_mutants_are_drawn_from_all_lines(monkeypatch):

@@ -1,0 +1,69 @@
+"""Lines and branches of the package that the fast tests reach, and by which test each is reached.
+
+*Fine* is a folder of which at least 95% is reached, lines and branches together. The tests of each line
+are left in ``probes/results/coverage.sqlite``, for ``python -m probes.mutants``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from probes.record import FINE, RESULTS, ROOT, WRONG, Record, options
+
+DATA = RESULTS / "coverage.sqlite"
+NEEDED = 0.95
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+
+
+def measured(tests: list[str]) -> dict[str, Any]:
+    """What coverage.py reports of a run of tests; they must pass."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        words = [sys.executable, "-m", "pytest", "-q", "--cov=rnlmf", "--cov-branch"]
+        words += ["--cov-context=test", f"--cov-report=json:{report}", *tests]
+        environment = {**os.environ, **ONE_THREAD, "COVERAGE_FILE": str(DATA)}
+        subprocess.run(words, cwd=ROOT, env=environment, check=True)
+        found: dict[str, Any] = json.loads(report.read_text())
+    return found
+
+
+def by_folder(files: dict[str, Any]) -> dict[str, Counter[str]]:
+    """Sums of a report's counts over the folders of the package, and over all."""
+    sums: dict[str, Counter[str]] = {}
+    for name, file in sorted(files.items()):
+        parts = Path(name.partition("rnlmf/")[2]).parts
+        for folder in (parts[0] if len(parts) > 1 else "(modules)", "all of src"):
+            counts = {key: file["summary"][key] for key in KEYS}
+            sums.setdefault(folder, Counter()).update(counts)
+    return sums
+
+
+KEYS = ("num_statements", "covered_lines", "num_branches", "covered_branches")
+
+
+def main() -> int:
+    """Run the tests, and write what they reach."""
+    options(__doc__)
+    record = Record("lines and branches that tests reach: 95% of a folder (fine) or less (wrong)")
+    RESULTS.mkdir(exist_ok=True)
+    for folder, counts in by_folder(measured([])["files"]).items():
+        lines = counts["covered_lines"] / counts["num_statements"]
+        branches = counts["covered_branches"] / max(1, counts["num_branches"])
+        both = (counts["covered_lines"] + counts["covered_branches"]) / (
+            counts["num_statements"] + counts["num_branches"]
+        )
+        told = f"{both:.1%}: {lines:.1%} of lines, {branches:.1%} of branches"
+        record.add(folder, FINE if both >= NEEDED else WRONG, told)
+        record.facts[folder] = told
+    return record.save("coverage")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
