@@ -11,6 +11,7 @@ that survives; equivalent ones, which no test can tell from the code, are listed
 from __future__ import annotations
 
 import ast
+import difflib
 import json
 import os
 import random
@@ -56,10 +57,12 @@ class Mutant:
     occurrence: int
     line: int
 
-    @property
-    def name(self) -> str:
-        """How it is listed; lines move, so that only the code of the line can tell it."""
-        return f"{self.file}:{self.line} {self.operator.partition('/')[2]}"
+
+def told(file: str, before: str, after: str) -> str:
+    """How a mutant is listed: by what it changes, because lines move."""
+    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))[3:]
+    old, new = (" ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+")
+    return f"{file}: {old} -> {new}".rstrip()
 
 
 def plain(code: str) -> str | None:
@@ -255,14 +258,13 @@ def probe(record: Record, count: int, seed: int, seconds: float) -> None:
         for mutant, code in drawn(count, seed):
             if time.monotonic() > end:
                 break
-            line = (ROOT / "src" / "rnlmf" / mutant.file).read_text().splitlines()[mutant.line - 1]
-            told = f"{mutant.name}: {line.strip()}"
-            if told in equivalents():
+            name = told(mutant.file, (ROOT / "src" / "rnlmf" / mutant.file).read_text(), code)
+            if name in equivalents():
                 continue
             tests = reached.tests(mutant.file, mutant.line)
             outcome = FINE if killed(mutant, code, copy, tests) else WRONG
-            record.add(mutant.file.partition("/")[0], outcome, told)
-            print(outcome, len(tests), told, flush=True)
+            record.add(mutant.file.partition("/")[0], outcome, name)
+            print(outcome, len(tests), f"line {mutant.line} of {name}", flush=True)
 
 
 def main() -> int:

@@ -59,6 +59,12 @@ def test_a_mutant_changes_what_runs():
     assert mutants.plain("def") is None
 
 
+def test_a_mutant_is_told_by_what_it_changes():
+    before = "a = 1\nb = [\n    2,\n    a + 1,\n]\n"
+    assert mutants.told("x.py", before, before.replace("a + 1", "a - 1")) == "x.py: a + 1, -> a - 1,"
+    assert mutants.told("x.py", before, "a = 1\n") == "x.py: b = [ 2, a + 1, ] ->"
+
+
 def test_the_nearest_tests_come_first():
     tests = {
         *(f"tests/io/test_heads.py::test_{name}" for name in "ab"),
@@ -76,8 +82,9 @@ def test_the_nearest_tests_come_first():
 @pytest.mark.slow
 def test_tests_of_a_line_are_known_from_a_run_of_them(tmp_path, monkeypatch):
     monkeypatch.setattr(coverage, "DATA", tmp_path / "data.sqlite")
-    report = coverage.measured(["tests/test_metrics.py"])
-    counts = coverage.by_folder(report["files"])
+    files, passed = coverage.measured(["tests/test_metrics.py"])
+    assert passed
+    counts = coverage.by_folder(files)
     assert counts["engine"]["covered_lines"] < counts["engine"]["num_statements"]
     assert counts["all of src"]["num_statements"] > counts["engine"]["num_statements"]
     reached = mutants.Reached(tmp_path / "data.sqlite")
