@@ -189,6 +189,7 @@ def _elastic_net(others: Array, x: Array, weight: float, t: float) -> Array:
                 tol=INNER_TOLERANCE,
                 max_iter=INNER_ITERATIONS,
                 coef_init=c,
+                precompute=False,
                 check_input=False,
             )
             c = path[:, 0]
