@@ -26,7 +26,7 @@ test-slow: $(VENV)/.dev ## Run the slow tests
 # Old packages warn of newer ones that they rest on; how we use them is seen by the other tests.
 OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
 test-oldest: $(OLDEST)/.test ## Run the fast tests with the oldest versions that pyproject.toml allows
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n auto $(OLD)
+	$(BIN)/python -m probes.versions $(OLDEST)/bin/python -n auto $(OLD)
 
 coverage: $(VENV)/.dev ## Line and branch coverage of src by the fast tests, and which tests reach what
 	$(BIN)/python -m probes.coverage

@@ -1,9 +1,11 @@
 """The probes themselves, with a few attempts each: that they find something wrong where it is."""
 
+import xml.etree.ElementTree as ElementTree
+
 import numpy as np
 import pytest
 
-from probes import coverage, damage, fuzz, mutants, page, record, soak
+from probes import coverage, damage, fuzz, mutants, page, record, soak, versions
 from probes.record import FINE, WRONG, Record
 from rnlmf import io
 
@@ -161,3 +163,11 @@ def test_memory_that_grows_is_found():
         growing.look()
     assert "blocks" in growing.complaint
     assert "memory" not in growing.complaint
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [("", FINE), ("<skipped/>", "refused"), ("<failure/>", WRONG), ("<error/>", WRONG)],
+)
+def test_what_became_of_a_test_under_another_version(part, expected):
+    assert versions.outcome(ElementTree.fromstring(f"<testcase>{part}</testcase>")) == expected
