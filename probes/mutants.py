@@ -78,6 +78,11 @@ def plain(code: str) -> str | None:
             node.annotation = None
         if isinstance(node, ast.AnnAssign):
             node.annotation = ast.Constant(None)
+        if isinstance(node, ast.arguments):
+            # `*` and `/` between parameters are no arithmetic.
+            node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
+            node.defaults = [*node.defaults, *filter(None, node.kw_defaults)]
+            node.posonlyargs, node.kwonlyargs, node.kw_defaults = [], [], []
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node.value = ""
     return ast.dump(tree)
@@ -151,18 +156,25 @@ class Reached:
         """Tests of a line, the nearest first.
 
         What runs when a module is imported, or is compiled, is known of no test: then those of the
-        lines next to it, or of the whole file.
+        whole file. Last comes the file of tests of the same name, in which there may be new ones.
         """
         by_line = {
             number: {context.partition("|")[0] for context in contexts} - {""}
             for number, contexts in self.data.contexts_by_lineno(self.files.get(file, "")).items()
         }
         found = by_line.get(line) or set().union(*by_line.values())
-        return nearest(file, found)[:MOST_TESTS]
+        own = own_tests(file)
+        return nearest(file, found)[:MOST_TESTS] + ([own] if (ROOT / own).exists() else [])
 
 
 def _name(path: str) -> str:
     return path.rpartition("/rnlmf/")[2]
+
+
+def own_tests(file: str) -> str:
+    """The file of tests of a module."""
+    path = Path(file)
+    return str(Path("tests") / path.parent / f"test_{path.stem}.py")
 
 
 def nearest(file: str, tests: set[str]) -> list[str]:
@@ -170,9 +182,8 @@ def nearest(file: str, tests: set[str]) -> list[str]:
 
     From each file of tests one is taken in turn, so that the first are not all of one kind.
     """
-    path = Path(file)
-    folder = str(Path("tests") / path.parent)
-    own = str(Path(folder) / f"test_{path.stem}.py")
+    own = own_tests(file)
+    folder = str(Path(own).parent)
     by_file: dict[str, list[str]] = {}
     for test in sorted(tests, key=lambda test: (len(test), test)):
         by_file.setdefault(test.partition("::")[0], []).append(test)
@@ -214,7 +225,7 @@ def _failing(copy: Path, tests: tuple[str, ...]) -> tuple[str, ...]:
     if os.waitstatus_to_exitcode(status) == 0:
         return ()
     names = re.findall(r"^(?:FAILED|ERROR) (\S.*?)(?: - .*)?$", said, re.M)
-    return tuple(name for name in names if name in tests)[:1] or tests
+    return tuple(names[:1]) or tests
 
 
 def _run_tests(copy: Path, tests: tuple[str, ...], output: str) -> None:
