@@ -11,6 +11,7 @@ that survives; equivalent ones, which no test can tell from the code, are listed
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
 import json
 import os
@@ -225,7 +226,9 @@ def _failing(copy: Path, tests: tuple[str, ...]) -> tuple[str, ...]:
     if os.waitstatus_to_exitcode(status) == 0:
         return ()
     names = re.findall(r"^(?:FAILED|ERROR) (\S.*?)(?: - .*)?$", said, re.M)
-    return tuple(names[:1]) or tests
+    # A dash may be in the name, too.
+    whole = [name for name in names if name.count("[") == name.count("]")]
+    return tuple(whole[:1]) or tests
 
 
 def _run_tests(copy: Path, tests: tuple[str, ...], output: str) -> None:
@@ -264,7 +267,9 @@ def probe(record: Record, count: int, seed: int, seconds: float) -> None:
         import_module(module)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Path(folder) / "copy"
-        ignored = shutil.ignore_patterns(".git", ".venv", "*.pyc", "__pycache__", ".hypothesis")
+        ignored = shutil.ignore_patterns(
+            ".git", ".venv*", "fuzz-*", "*.pyc", "__pycache__", ".hypothesis"
+        )
         shutil.copytree(ROOT, copy, ignore=ignored)
         for mutant, code in drawn(count, seed):
             if time.monotonic() > end:
@@ -273,7 +278,10 @@ def probe(record: Record, count: int, seed: int, seconds: float) -> None:
             if name in equivalents():
                 continue
             tests = reached.tests(mutant.file, mutant.line)
-            outcome = FINE if killed(mutant, code, copy, tests) else WRONG
+            try:
+                outcome = FINE if killed(mutant, code, copy, tests) else WRONG
+            except RuntimeError as error:
+                outcome, name = WRONG, f"{name} ({error})"
             record.add(mutant.file.partition("/")[0], outcome, name)
             print(outcome, len(tests), f"line {mutant.line} of {name}", flush=True)
 
@@ -282,7 +290,8 @@ def main() -> int:
     """Try mutants; it fails if too many survive."""
     chosen = options(__doc__, count=200, seed=0, seconds=6 * 3600.0)
     record = Record("mutants of the code: killed (fine) or not (wrong)")
-    probe(record, chosen.count, chosen.seed, chosen.seconds)
+    with contextlib.suppress(KeyboardInterrupt):
+        probe(record, chosen.count, chosen.seed, chosen.seconds)
     tried = sum(sum(row.values()) for row in record.rows.values())
     share = 1.0 - record.n_wrong / max(1, tried)
     record.facts = {"killed": f"{share:.0%} of {tried}", "equivalent, listed": len(equivalents())}

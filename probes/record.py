@@ -18,7 +18,7 @@ RESULTS = ROOT / "probes" / "results"
 PAGE = ROOT / "docs" / "reliability.md"
 FINE, REFUSED, WRONG = "fine", "refused", "wrong"
 # Of what is wrong, these many are kept to look at.
-SHOWN = 20
+SHOWN = 40
 
 
 @dataclass
