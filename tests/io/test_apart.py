@@ -103,3 +103,18 @@ def test_growth_is_measured_by_the_file():
     assert not sizes.too_large(10, sizes.SMALL)
     assert sizes.too_large(10, sizes.SMALL + 1)
     assert not sizes.too_large(sizes.SMALL, sizes.MOST_GROWTH * sizes.SMALL)
+
+
+def test_a_large_file_may_take_longer(tmp_path, monkeypatch):
+    given = []
+
+    def run(words, **options):
+        given.append(options["timeout"])
+        raise subprocess.TimeoutExpired(words, options["timeout"])
+
+    monkeypatch.setattr(apart.subprocess, "run", run)
+    for size in (0, 3_500_000):
+        (tmp_path / "a.mat").write_bytes(bytes(size))
+        with pytest.raises(FileError, match="too long"):
+            apart.mat_content(tmp_path / "a.mat")
+    assert given[1] - given[0] == pytest.approx(3_500_000 / apart.BYTES_PER_SECOND)
