@@ -26,7 +26,7 @@ def measured(tests: list[str]) -> tuple[dict[str, Any], bool]:
     """What coverage.py reports of a run of tests, and whether they pass."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        words = [sys.executable, "-m", "pytest", "-q", "--cov=rnlmf", "--cov-branch"]
+        words = [sys.executable, "-m", "pytest", "-q", "--cov=src/rnlmf", "--cov-branch"]
         words += ["--cov-context=test", f"--cov-report=json:{report}", *tests]
         environment = {**os.environ, **ONE_THREAD, "COVERAGE_FILE": str(DATA)}
         done = subprocess.run(words, cwd=ROOT, env=environment)

@@ -22,6 +22,7 @@ import shutil
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -39,7 +40,7 @@ LIMIT = 300
 MOST_TESTS = 60
 # Imported once, and then there in every copy of the process. Nothing of the library is among them.
 WARM = (
-    *("numba", "pandas", "pyarrow", "pytest", "hypothesis", "scipy.stats", "typer", "rich"),
+    *("numba", "pandas", "pyarrow", "pytest", "scipy.stats", "typer", "rich"),
     "sklearn.utils.estimator_checks",
 )
 NEEDED = 0.85
@@ -246,6 +247,8 @@ def _run_tests(copy: Path, tests: tuple[str, ...], output: str) -> None:
         sys.path[:0] = [str(copy / "src"), str(copy)]
         os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])
         code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests]))
+    except BaseException:
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         os._exit(code)
