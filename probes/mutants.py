@@ -36,8 +36,10 @@ from probes.record import FINE, ROOT, WRONG, Record, options
 MODULES = ("kernels.py", "penalties.py", "engine", "fitting", "model_selection", "cluster", "io")
 # Processor time of a mutant's tests, in seconds; one that takes longer hangs, which a test notices.
 LIMIT = 300
-# Tests that reach a line, at most so many.
-MOST_TESTS = 60
+# Of the tests that reach a line so many are run at most, and so many of those in other folders, which
+# are mostly of whole commands and take long.
+MOST_TESTS = 24
+MOST_ELSEWHERE = 6
 # Imported once, and then there in every copy of the process. Nothing of the library is among them.
 WARM = (
     *("numba", "pandas", "pyarrow", "pytest", "scipy.stats", "typer", "rich"),
@@ -166,7 +168,7 @@ class Reached:
         }
         found = by_line.get(line) or set().union(*by_line.values())
         own = own_tests(file)
-        return nearest(file, found)[:MOST_TESTS] + ([own] if (ROOT / own).exists() else [])
+        return nearest(file, found) + ([own] if (ROOT / own).exists() else [])
 
 
 def _name(path: str) -> str:
@@ -190,9 +192,22 @@ def nearest(file: str, tests: set[str]) -> list[str]:
     for test in sorted(tests, key=lambda test: (len(test), test)):
         by_file.setdefault(test.partition("::")[0], []).append(test)
     first = by_file.pop(own, [])[: MOST_TESTS // 2]
-    files = sorted(by_file, key=lambda name: (str(Path(name).parent) != folder, name))
-    rounds = max(map(len, by_file.values()), default=0)
-    return first + [by_file[f][i] for i in range(rounds) for f in files if i < len(by_file[f])]
+    beside, elsewhere = (
+        _in_turn(
+            [
+                some
+                for name, some in sorted(by_file.items())
+                if (str(Path(name).parent) == folder) is near
+            ]
+        )
+        for near in (True, False)
+    )
+    return [*first, *beside][: MOST_TESTS - MOST_ELSEWHERE] + elsewhere[:MOST_ELSEWHERE]
+
+
+def _in_turn(lists: list[list[str]]) -> list[str]:
+    rounds = max(map(len, lists), default=0)
+    return [some[i] for i in range(rounds) for some in lists if i < len(some)]
 
 
 def killed(mutant: Mutant, code: str, copy: Path, tests: list[str]) -> bool:

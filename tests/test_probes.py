@@ -78,8 +78,8 @@ def test_the_nearest_tests_come_first():
     }
     assert mutants.nearest("io/heads.py", tests) == [
         *("tests/io/test_heads.py::test_a", "tests/io/test_heads.py::test_b"),
-        *("tests/io/test_tables.py::test_a", "tests/cleaning/test_cells.py::test_a"),
-        *("tests/cli/test_app.py::test_a", "tests/io/test_tables.py::test_b"),
+        *("tests/io/test_tables.py::test_a", "tests/io/test_tables.py::test_b"),
+        *("tests/cleaning/test_cells.py::test_a", "tests/cli/test_app.py::test_a"),
     ]
     assert mutants.nearest("io/heads.py", set()) == []
 
