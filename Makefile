@@ -28,7 +28,7 @@ OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ign
 test-oldest: $(OLDEST)/.test ## Run the fast tests with the oldest versions that pyproject.toml allows
 	$(BIN)/python -m probes.versions $(OLDEST)/bin/python -n auto $(OLD)
 
-coverage: $(VENV)/.dev ## Line and branch coverage of src by the fast tests, and which tests reach what
+coverage: $(VENV)/.dev ## Line and branch coverage of src, and which tests reach what
 	$(BIN)/python -m probes.coverage
 
 SECONDS ?= 600

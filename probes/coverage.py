@@ -1,4 +1,6 @@
-"""Lines and branches of the package that the fast tests reach, and by which test each is reached.
+"""Lines and branches of the package that tests reach, and by which test each is reached.
+
+The fast tests are run, and those of clusters, which are slow because they end processes.
 
 *Fine* is a folder of which at least 95% is reached, lines and branches together. The tests of each line
 are left in ``probes/results/coverage.sqlite``, for ``python -m probes.mutants``.
@@ -19,6 +21,8 @@ from probes.record import FINE, RESULTS, ROOT, WRONG, Record, options
 
 DATA = RESULTS / "coverage.sqlite"
 NEEDED = 0.95
+# What pytest is told; the second run adds to the first.
+RUNS: tuple[list[str], ...] = ([], ["--cov-append", "-m", "slow", "tests/distributed"])
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 
@@ -53,7 +57,10 @@ def main() -> int:
     options(__doc__)
     record = Record("lines and branches that tests reach: 95% of a folder (fine) or less (wrong)")
     RESULTS.mkdir(exist_ok=True)
-    files, passed = measured([])
+    passed = True
+    for tests in RUNS:
+        files, passing = measured(tests)
+        passed &= passing
     if not passed:
         record.add("tests", WRONG, "some fail")
     for folder, counts in by_folder(files).items():
