@@ -160,15 +160,17 @@ class Reached:
         """Tests of a line, the nearest first.
 
         What runs when a module is imported, or is compiled, is known of no test: then those of the
-        whole file. Last comes the file of tests of the same name, in which there may be new ones.
+        whole file, and of a file that is a program of its own those of the folder. Last comes the file
+        of tests of the same name, in which there may be new ones.
         """
         by_line = {
             number: {context.partition("|")[0] for context in contexts} - {""}
             for number, contexts in self.data.contexts_by_lineno(self.files.get(file, "")).items()
         }
         found = by_line.get(line) or set().union(*by_line.values())
-        own = own_tests(file)
-        return nearest(file, found) + ([own] if (ROOT / own).exists() else [])
+        own = Path(own_tests(file))
+        tests = nearest(file, found) or [str(own.parent)]
+        return tests + ([str(own)] if (ROOT / own).exists() else [])
 
 
 def _name(path: str) -> str:
