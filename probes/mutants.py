@@ -31,15 +31,16 @@ from pathlib import Path
 from typing import Any
 
 from probes.coverage import DATA
-from probes.record import FINE, ROOT, WRONG, Record, options
+from probes.record import FINE, RESULTS, ROOT, WRONG, Record, options
 
 MODULES = ("kernels.py", "penalties.py", "engine", "fitting", "model_selection", "cluster", "io")
 # Processor time of a mutant's tests, in seconds; one that takes longer hangs, which a test notices.
 LIMIT = 300
-# Of the tests that reach a line so many are run at most, and so many of those in other folders, which
-# are mostly of whole commands and take long.
-MOST_TESTS = 24
-MOST_ELSEWHERE = 6
+# Of the tests that reach a line so many are run at most: first some in the folder of the module and few
+# elsewhere, which are mostly of whole commands and take long; then more, for a mutant that survives.
+MOST_TESTS = ((18, 6), (150, 20))
+# What was killed stays killed: tests are added, not taken away.
+KILLED = RESULTS / "mutants_killed.txt"
 # Imported once, and then there in every copy of the process. Nothing of the library is among them.
 WARM = (
     *("numba", "pandas", "pyarrow", "pytest", "scipy.stats", "typer", "rich"),
@@ -156,8 +157,8 @@ class Reached:
         self.data.read()
         self.files = {_name(file): file for file in self.data.measured_files()}
 
-    def tests(self, file: str, line: int) -> list[str]:
-        """Tests of a line, the nearest first.
+    def tests(self, file: str, line: int) -> list[list[str]]:
+        """Tests of a line, first the nearest, and then more of them.
 
         What runs when a module is imported, or is compiled, is known of no test: then those of the
         whole file, and of a file that is a program of its own those of the folder. Last comes the file
@@ -169,8 +170,12 @@ class Reached:
         }
         found = by_line.get(line) or set().union(*by_line.values())
         own = Path(own_tests(file))
-        tests = nearest(file, found) or [str(own.parent)]
-        return tests + ([str(own)] if (ROOT / own).exists() else [])
+        new = [str(own)] if (ROOT / own).exists() else []
+        if not found:
+            return [new, [str(own.parent)]]
+        beside, elsewhere = nearest(file, found)
+        (few, fewer), (many, more) = MOST_TESTS
+        return [beside[:few] + elsewhere[:fewer] + new, beside[few:many] + elsewhere[fewer:more]]
 
 
 def _name(path: str) -> str:
@@ -183,28 +188,19 @@ def own_tests(file: str) -> str:
     return str(Path("tests") / path.parent / f"test_{path.stem}.py")
 
 
-def nearest(file: str, tests: set[str]) -> list[str]:
-    """Tests in the order of their files: that of the module, those of its folder, the others.
+def nearest(file: str, tests: set[str]) -> tuple[list[str], list[str]]:
+    """Tests of the module and of its folder, and those elsewhere.
 
     From each file of tests one is taken in turn, so that the first are not all of one kind.
     """
     own = own_tests(file)
-    folder = str(Path(own).parent)
     by_file: dict[str, list[str]] = {}
     for test in sorted(tests, key=lambda test: (len(test), test)):
         by_file.setdefault(test.partition("::")[0], []).append(test)
-    first = by_file.pop(own, [])[: MOST_TESTS // 2]
-    beside, elsewhere = (
-        _in_turn(
-            [
-                some
-                for name, some in sorted(by_file.items())
-                if (str(Path(name).parent) == folder) is near
-            ]
-        )
-        for near in (True, False)
-    )
-    return [*first, *beside][: MOST_TESTS - MOST_ELSEWHERE] + elsewhere[:MOST_ELSEWHERE]
+    first = by_file.pop(own, [])[: MOST_TESTS[0][0] // 2]
+    beside = [name for name in sorted(by_file) if Path(name).parent == Path(own).parent]
+    elsewhere = [name for name in sorted(by_file) if name not in beside]
+    return first + _in_turn([by_file[n] for n in beside]), _in_turn([by_file[n] for n in elsewhere])
 
 
 def _in_turn(lists: list[list[str]]) -> list[str]:
@@ -212,10 +208,12 @@ def _in_turn(lists: list[list[str]]) -> list[str]:
     return [some[i] for i in range(rounds) for some in lists if i < len(some)]
 
 
-def killed(mutant: Mutant, code: str, copy: Path, tests: list[str]) -> bool:
+def killed(mutant: Mutant, code: str, copy: Path, stages: list[list[str]]) -> bool:
     """Whether a test fails on the mutant, which stands in the copy for as long as they run."""
-    if not tests:
-        return False
+    return any(_kill(mutant, code, copy, tests) for tests in stages if tests)
+
+
+def _kill(mutant: Mutant, code: str, copy: Path, tests: list[str]) -> bool:
     file = copy / "src" / "rnlmf" / mutant.file
     before = file.read_text()
     file.write_text(code)
@@ -279,8 +277,9 @@ def equivalents() -> dict[str, str]:
 
 
 def probe(record: Record, count: int, seed: int, seconds: float) -> None:
-    """Draw mutants and try them until the time is over."""
+    """Draw mutants and try them, but those that were killed before, until the time is over."""
     end = time.monotonic() + seconds
+    known = set(KILLED.read_text().splitlines()) if KILLED.exists() else set()
     reached = Reached()
     os.environ.update(ONE_THREAD)
     for module in WARM:
@@ -297,13 +296,19 @@ def probe(record: Record, count: int, seed: int, seconds: float) -> None:
             name = told(mutant.file, (ROOT / "src" / "rnlmf" / mutant.file).read_text(), code)
             if name in equivalents():
                 continue
-            tests = reached.tests(mutant.file, mutant.line)
+            if name in known:
+                record.add(mutant.file.partition("/")[0], FINE)
+                continue
             try:
-                outcome = FINE if killed(mutant, code, copy, tests) else WRONG
+                dies = killed(mutant, code, copy, reached.tests(mutant.file, mutant.line))
             except RuntimeError as error:
-                outcome, name = WRONG, f"{name} ({error})"
+                dies, name = False, f"{name} ({error})"
+            outcome = FINE if dies else WRONG
             record.add(mutant.file.partition("/")[0], outcome, name)
-            print(outcome, len(tests), f"line {mutant.line} of {name}", flush=True)
+            print(outcome, f"line {mutant.line} of {name}", flush=True)
+            if dies:
+                with open(KILLED, "a") as file:
+                    file.write(name + "\n")
 
 
 def main() -> int:

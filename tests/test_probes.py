@@ -76,12 +76,13 @@ def test_the_nearest_tests_come_first():
         *(f"tests/io/test_tables.py::test_{name}" for name in "ab"),
         *("tests/cli/test_app.py::test_a", "tests/cleaning/test_cells.py::test_a"),
     }
-    assert mutants.nearest("io/heads.py", tests) == [
+    beside, elsewhere = mutants.nearest("io/heads.py", tests)
+    assert beside == [
         *("tests/io/test_heads.py::test_a", "tests/io/test_heads.py::test_b"),
         *("tests/io/test_tables.py::test_a", "tests/io/test_tables.py::test_b"),
-        *("tests/cleaning/test_cells.py::test_a", "tests/cli/test_app.py::test_a"),
     ]
-    assert mutants.nearest("io/heads.py", set()) == []
+    assert elsewhere == ["tests/cleaning/test_cells.py::test_a", "tests/cli/test_app.py::test_a"]
+    assert mutants.nearest("io/heads.py", set()) == ([], [])
 
 
 @pytest.mark.slow
@@ -95,11 +96,12 @@ def test_tests_of_a_line_are_known_from_a_run_of_them(tmp_path, monkeypatch):
     reached = mutants.Reached(tmp_path / "data.sqlite")
     code = (record.ROOT / "src" / "rnlmf" / "metrics.py").read_text().splitlines()
     line = next(i for i, text in enumerate(code, 1) if text.startswith("    return"))
-    tests = reached.tests("metrics.py", line)
-    assert tests
-    assert all(test.startswith("tests/test_metrics.py") for test in tests)
-    # A line of no test is one of the import: all tests of the file.
-    assert set(tests) <= set(reached.tests("metrics.py", 1))
+    first, more = reached.tests("metrics.py", line)
+    assert first
+    assert all(test.startswith("tests/test_metrics.py") for test in first + more)
+    # A line of no test is one of the import: all tests of the file. A file of no test has its folder.
+    assert set(first + more) <= {test for some in reached.tests("metrics.py", 1) for test in some}
+    assert reached.tests("io/nothing.py", 1) == [[], ["tests/io"]]
 
 
 def test_a_mutant_is_killed_by_a_test_that_fails(tmp_path):
@@ -112,14 +114,14 @@ def test_a_mutant_is_killed_by_a_test_that_fails(tmp_path):
         "    assert 'ONE = 1' in (Path(__file__).parent / 'src/rnlmf/one.py').read_text()\n"
     )
     mutant = mutants.Mutant("one.py", "core/NumberReplacer", 0, 1)
-    tests = ["test_one.py::test_one"]
+    tests = [[], ["test_one.py::test_one"]]
     assert mutants.killed(mutant, "ONE = 2\nTWO = 2\n", tmp_path, tests)
     assert not mutants.killed(mutant, "ONE = 1\nTWO = 3\n", tmp_path, tests)
     assert not mutants.killed(mutant, "ONE = 2\nTWO = 2\n", tmp_path, [])
     assert module.read_text() == "ONE = 1\nTWO = 2\n"
     (tmp_path / "test_two.py").write_text("def test_two():\n    assert False\n")
     with pytest.raises(RuntimeError, match="fail without a mutant"):
-        mutants.killed(mutant, "ONE = 1\nTWO = 3\n", tmp_path, ["test_two.py::test_two"])
+        mutants.killed(mutant, "ONE = 1\nTWO = 3\n", tmp_path, [["test_two.py::test_two"]])
 
 
 def test_mutants_are_drawn_from_all_lines(monkeypatch):
