@@ -35,7 +35,7 @@ from probes.record import FINE, RESULTS, ROOT, WRONG, Record, options
 
 MODULES = ("kernels.py", "penalties.py", "engine", "fitting", "model_selection", "cluster", "io")
 # Processor time of a mutant's tests, in seconds; one that takes longer hangs, which a test notices.
-LIMIT = 300
+LIMIT = 120
 # Of the tests that reach a line so many are run at most: first some in the folder of the module and few
 # elsewhere, which are mostly of whole commands and take long; then more, for a mutant that survives.
 MOST_TESTS = ((18, 6), (150, 20))

@@ -57,3 +57,8 @@ def test_noise_that_adapts_is_known_by_its_name():
     assert not settings_of(noise_penalty="l1").adaptive
     with pytest.raises(ValueError, match="not a sum over samples"):
         settings_of(noise_penalty=settings_of(code_penalty="nuclear").code_penalty)
+
+
+def test_defaults_are_those_of_the_estimator():
+    assert LearnerSettings().adaptive is settings_of().adaptive
+    assert LearnerSettings().dictionary_penalty is settings_of().dictionary_penalty

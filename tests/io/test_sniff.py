@@ -34,3 +34,15 @@ def test_a_mark_that_is_said_is_taken():
 )
 def test_numbers_by_their_marks(text, decimal, thousands, found):
     assert bool(sniff.is_number(text, decimal, thousands)) is found
+
+
+@pytest.mark.parametrize(("last", "names"), [(9.0, True), (9.4, True), (10.0, False)])
+def test_numbers_in_even_steps_are_names(last, names):
+    cells = [str(float(i)) for i in range(1, 9)] + [str(last)]
+    assert sniff.is_header(cells, sniff.Style(",")) is names
+
+
+def test_few_numbers_are_data():
+    assert not sniff.is_header([str(i) for i in range(sniff.AXIS_POINTS - 1)], sniff.Style(","))
+    assert sniff.is_header([str(i) for i in range(sniff.AXIS_POINTS)], sniff.Style(","))
+    assert sniff.is_header(["a", "1", "2"], sniff.Style(","))
