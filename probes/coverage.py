@@ -1,6 +1,7 @@
 """Lines and branches of the package that tests reach, and by which test each is reached.
 
-The fast tests are run, and those of clusters, which are slow because they end processes.
+The fast tests are run, and those of clusters, which are slow because they end processes. ``python -m
+probes.coverage tests/io`` runs these alone, and adds what they reach to what is known.
 
 *Fine* is a folder of which at least 95% is reached, lines and branches together. The tests of each line
 are left in ``probes/results/coverage.sqlite``, for ``python -m probes.mutants``.
@@ -8,6 +9,7 @@ are left in ``probes/results/coverage.sqlite``, for ``python -m probes.mutants``
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -17,9 +19,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from probes.record import FINE, RESULTS, ROOT, WRONG, Record, options
+from probes.record import FINE, RESULTS, ROOT, WRONG, Record
 
 DATA = RESULTS / "coverage.sqlite"
+FOUND = RESULTS / "coverage.json"
 NEEDED = 0.95
 # What pytest is told; the second run adds to the first.
 RUNS: tuple[list[str], ...] = ([], ["--cov-append", "-m", "slow", "tests/distributed"])
@@ -54,11 +57,15 @@ KEYS = ("num_statements", "covered_lines", "num_branches", "covered_branches")
 
 def main() -> int:
     """Run the tests, and write what they reach."""
-    options(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tests", nargs="*")
+    added = parser.parse_args().tests
     record = Record("lines and branches that tests reach: 95% of a folder (fine) or less (wrong)")
     RESULTS.mkdir(exist_ok=True)
+    if added:
+        record.facts["added to what was reached on commit"] = json.loads(FOUND.read_text())["commit"]
     passed = True
-    for tests in RUNS:
+    for tests in [["--cov-append", "-m", "slow or not slow", *added]] if added else RUNS:
         files, passing = measured(tests)
         passed &= passing
     if not passed:
