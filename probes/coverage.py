@@ -1,7 +1,7 @@
 """Lines and branches of the package that tests reach, and by which test each is reached.
 
-The fast tests are run, and those of clusters, which are slow because they end processes. ``python -m
-probes.coverage tests/io`` runs these alone, and adds what they reach to what is known.
+The fast tests are run. ``python -m probes.coverage tests/distributed`` runs these alone, slow ones too,
+and adds what they reach to what is known; with ``--known`` nothing is run.
 
 *Fine* is a folder of which at least 95% is reached, lines and branches together. The tests of each line
 are left in ``probes/results/coverage.sqlite``, for ``python -m probes.mutants``.
@@ -24,21 +24,29 @@ from probes.record import FINE, RESULTS, ROOT, WRONG, Record
 DATA = RESULTS / "coverage.sqlite"
 FOUND = RESULTS / "coverage.json"
 NEEDED = 0.95
-# What pytest is told; the second run adds to the first.
-RUNS: tuple[list[str], ...] = ([], ["--cov-append", "-m", "slow", "tests/distributed"])
+ADDED = "with what was reached before, on commits"
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 
-def measured(tests: list[str]) -> tuple[dict[str, Any], bool]:
-    """What coverage.py reports of a run of tests, and whether they pass."""
+def run(tests: list[str]) -> bool:
+    """Run tests and keep what they reach; whether they pass."""
+    words = [sys.executable, "-m", "pytest", "-q", "--cov=src/rnlmf", "--cov-branch"]
+    words += ["--cov-context=test", "--cov-report=", *tests]
+    return subprocess.run(words, cwd=ROOT, env=_environment()).returncode == 0
+
+
+def known() -> dict[str, Any]:
+    """What coverage.py reports of all that was reached, by file."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        words = [sys.executable, "-m", "pytest", "-q", "--cov=src/rnlmf", "--cov-branch"]
-        words += ["--cov-context=test", f"--cov-report=json:{report}", *tests]
-        environment = {**os.environ, **ONE_THREAD, "COVERAGE_FILE": str(DATA)}
-        done = subprocess.run(words, cwd=ROOT, env=environment)
-        found: dict[str, Any] = json.loads(report.read_text())
-    return found["files"], done.returncode == 0
+        words = [sys.executable, "-m", "coverage", "json", "-q", "--include=src/*", "-o", str(report)]
+        subprocess.run(words, cwd=ROOT, env=_environment(), check=True)
+        found: dict[str, Any] = json.loads(report.read_text())["files"]
+    return found
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, **ONE_THREAD, "COVERAGE_FILE": str(DATA)}
 
 
 def by_folder(files: dict[str, Any]) -> dict[str, Counter[str]]:
@@ -59,18 +67,17 @@ def main() -> int:
     """Run the tests, and write what they reach."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tests", nargs="*")
-    added = parser.parse_args().tests
+    parser.add_argument("--known", action="store_true", help="run nothing")
+    given = parser.parse_args()
     record = Record("lines and branches that tests reach: 95% of a folder (fine) or less (wrong)")
     RESULTS.mkdir(exist_ok=True)
-    if added:
-        record.facts["added to what was reached on commit"] = json.loads(FOUND.read_text())["commit"]
-    passed = True
-    for tests in [["--cov-append", "-m", "slow or not slow", *added]] if added else RUNS:
-        files, passing = measured(tests)
-        passed &= passing
-    if not passed:
+    if given.tests or given.known:
+        before = json.loads(FOUND.read_text())
+        record.facts[ADDED] = f"{before['facts'].get(ADDED, '')} {before['commit']}".strip()
+    added = ["--cov-append", "-m", "slow or not slow", *given.tests] if given.tests else []
+    if not given.known and not run(added):
         record.add("tests", WRONG, "some fail")
-    for folder, counts in by_folder(files).items():
+    for folder, counts in by_folder(known()).items():
         lines = counts["covered_lines"] / counts["num_statements"]
         branches = counts["covered_branches"] / max(1, counts["num_branches"])
         both = (counts["covered_lines"] + counts["covered_branches"]) / (
