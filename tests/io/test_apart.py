@@ -33,7 +33,7 @@ def test_everything_of_a_matlab_file_comes_back(tmp_path, rng):
         "sparse": scipy.sparse.csc_matrix(np.diag([1.0, 0.0, 2.0])),
     }
     scipy.io.savemat(path, content)
-    directly = scipy.io.loadmat(path)
+    directly = scipy.io.loadmat(path, spmatrix=True)
     dataset = io.read(path, key="X")
     found = {"X": dataset.source.array, **dataset.source.others}
     assert set(found) == set(content)
@@ -46,7 +46,7 @@ def test_everything_of_a_matlab_file_comes_back(tmp_path, rng):
             assert value.dtype == expected.dtype, name
             assert repr(value) == repr(expected), name
     io.write(dataset, dataset.values, out)
-    assert repr(scipy.io.loadmat(out)["nested"]) == repr(directly["nested"])
+    assert repr(scipy.io.loadmat(out, spmatrix=True)["nested"]) == repr(directly["nested"])
 
 
 def test_a_parser_that_crashes_ends_its_own_process_only(tmp_path, monkeypatch, capfd):
