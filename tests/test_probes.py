@@ -154,6 +154,12 @@ def test_fuzzing_knows_what_a_file_may_not_lead_to(monkeypatch):
     for target, event in [("csv", "subprocess.Popen"), ("mat", "pickle.find_class")]:
         fuzz.refuse(target, event)
     assert len(ended) == 2
+    # What compiled code keeps for itself is no content of a file.
+    exec(
+        "refuse('model', 'pickle.find_class')",
+        {"__name__": "numba.core.serialize", "refuse": fuzz.refuse},
+    )
+    assert len(ended) == 2
 
 
 def test_memory_that_grows_is_found():
