@@ -2,8 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := $(VENV)-oldest
+# Of all that a target installs these versions are taken; `make lock` makes them the newest. PyTorch, of
+# which there is one for every kind of graphics card, is not among them.
+LOCK := requirements.lock
+LOCKED := dev docs fuzz mutants
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(LOCK) --editable
 
-.PHONY: help demo test test-slow coverage fuzz faults mutants probes reliability browser bench bench-clustering unseen compare reproduce docs lint format install clean
+.PHONY: help demo test test-slow test-oldest coverage fuzz faults soak mutants probes reliability browser bench bench-clustering unseen compare reproduce docs lint format lock install clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -17,8 +23,13 @@ test: $(VENV)/.dev ## Run the fast tests, side by side, each with one thread
 test-slow: $(VENV)/.dev ## Run the slow tests
 	$(BIN)/python -m pytest -m slow
 
-coverage: $(VENV)/.dev ## Line and branch coverage of src by the fast tests
-	$(BIN)/python -m pytest --cov=rnlmf --cov-branch --cov-report=term-missing:skip-covered
+# Old packages warn of newer ones that they rest on; how we use them is seen by the other tests.
+OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
+test-oldest: $(OLDEST)/.test ## Run the fast tests with the oldest versions that pyproject.toml allows
+	$(BIN)/python -m probes.versions $(OLDEST)/bin/python -n auto $(OLD)
+
+coverage: $(VENV)/.dev ## Line and branch coverage of src, and which tests reach what
+	$(BIN)/python -m probes.coverage
 
 SECONDS ?= 600
 fuzz: $(VENV)/.fuzz ## Fuzz every reader and model files, SECONDS (600) each; writes probes/results
@@ -28,8 +39,12 @@ COUNT ?= 300
 faults: $(VENV)/.dev ## Kill, interrupt and starve commands while they write, COUNT (300) times
 	$(BIN)/python -m probes.faults --count $(COUNT)
 
+MINUTES ?= 30
+soak: $(VENV)/.dev ## Learn and clean for MINUTES (30), fit 1,000 models: memory must stay as it is
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m probes.soak --seconds $$((60 * $(MINUTES)))
+
 MUTANTS ?= 200
-mutants: $(VENV)/.mutants ## Change the code in MUTANTS (200) places drawn at random, and see whether tests notice (hours)
+mutants: $(VENV)/.mutants ## After `coverage`: change the code in MUTANTS (200) places, and see whether tests notice
 	$(BIN)/python -m probes.mutants --count $(MUTANTS)
 
 probes: $(VENV)/.dev ## Damage files, edit models, measure memory of large files
@@ -76,37 +91,46 @@ format: $(VENV)/.dev ## Format and mend what can be mended by machine
 
 install: $(VENV)/.dev ## Install the package and everything for development into .venv
 
+lock: $(VENV)/.dev ## Pin the newest version of everything that a target installs, in requirements.lock
+	$(BIN)/uv pip compile --quiet --upgrade --universal --no-annotate --no-header --no-emit-index-url \
+		--no-emit-find-links $(LOCKED:%=--extra %) --output-file $(LOCK) pyproject.toml
+
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) rnlmf-demo docs/_build docs/gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(OLDEST) rnlmf-demo docs/_build docs/gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 
-$(VENV)/.demo: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo]'
+$(VENV)/.demo: pyproject.toml $(LOCK) | $(BIN)/python
+	$(PIP) '.[demo]'
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+$(VENV)/.dev: pyproject.toml $(LOCK) | $(BIN)/python
+	$(PIP) '.[dev]'
 	@touch $@ $(VENV)/.demo
 
-$(VENV)/.reproduce: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[reproduce]'
+$(VENV)/.reproduce: pyproject.toml $(LOCK) | $(BIN)/python
+	$(PIP) '.[reproduce]'
 	@touch $@
 
-$(VENV)/.docs: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+$(VENV)/.docs: pyproject.toml $(LOCK) | $(BIN)/python
+	$(PIP) '.[docs]'
 	@touch $@
 
-$(VENV)/.fuzz: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+$(VENV)/.fuzz: pyproject.toml $(LOCK) | $(BIN)/python
+	$(PIP) '.[fuzz]'
 	@touch $@
 
-$(VENV)/.mutants: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mutants]'
+$(VENV)/.mutants: pyproject.toml $(LOCK) | $(BIN)/python
+	$(PIP) '.[mutants]'
 	@touch $@
 
-$(VENV)/.bench: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+$(VENV)/.bench: pyproject.toml $(LOCK) | $(BIN)/python
+	$(PIP) '.[bench]'
+	@touch $@
+
+$(OLDEST)/.test: pyproject.toml | $(VENV)/.dev
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(OLDEST)
+	$(BIN)/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable '.[test]'
 	@touch $@

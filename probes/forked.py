@@ -1,4 +1,4 @@
-"""The command line in a copy of this process, which has everything imported: a run takes no start."""
+"""A call in a copy of this process, which has everything imported: a run takes no start."""
 
 from __future__ import annotations
 
@@ -16,13 +16,19 @@ import rnlmf.cli.cluster
 import rnlmf.cli.denoise
 
 
+def command_line(words: list[str]) -> None:
+    """What stands after ``rnlmf``."""
+    sys.argv = ["rnlmf", *words]
+    rnlmf.cli.main()
+
+
 class Forked:
-    """A run of the command line.
+    """A call in another process.
 
     Parameters
     ----------
-    words : list of str
-        What stands after ``rnlmf``.
+    action : callable
+        What is called.
     folder : Path
         Where it runs.
     prepare : callable or None
@@ -30,15 +36,20 @@ class Forked:
     """
 
     def __init__(
-        self, words: list[str], folder: Path, prepare: Callable[[], None] | None = None
+        self,
+        action: Callable[[], None],
+        folder: Path,
+        prepare: Callable[[], None] | None = None,
     ) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self.returncode: int | None = None
         self._process = os.fork()
         if self._process == 0:
-            self._run(words, folder, prepare)
+            self._run(action, folder, prepare)
 
-    def _run(self, words: list[str], folder: Path, prepare: Callable[[], None] | None) -> None:
+    def _run(
+        self, action: Callable[[], None], folder: Path, prepare: Callable[[], None] | None
+    ) -> None:
         code = 1
         try:
             os.chdir(folder)
@@ -47,8 +58,7 @@ class Forked:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if prepare is not None:
                 prepare()
-            sys.argv = ["rnlmf", *words]
-            rnlmf.cli.main()
+            action()
             code = 0
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1 if end.code else 0

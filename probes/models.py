@@ -25,8 +25,8 @@ from probes.corpus import numbers
 from probes.damage import mutants
 from probes.record import FINE, REFUSED, WRONG, Record, options
 from rnlmf import RNLMF, RobustPCA, load, save
-from rnlmf.estimators.model_checks import digest
 from rnlmf.io import FileError
+from rnlmf.io.checksum import digest
 
 ODD = (None, True, 0, -1, 10**18, 1e308, float("nan"), float("inf"), "text", [], {}, {"tensor": "none"})
 

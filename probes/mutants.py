@@ -1,37 +1,51 @@
 """Mutants of the code: small changes that a test should notice.
 
 Some are drawn from all that cosmic-ray can make of the modules below, without those that change only
-annotations or texts. Every one is put into a copy of the package, and the tests of its module are run
-there, those of its file first. *Fine* is a mutant that a test kills, *wrong* one that survives;
-equivalent ones, which no test can tell from the code, are listed with the reason in
+annotations or texts. Every one is put into a copy of the package, and there the tests run that reach
+its line, the nearest first, until one fails; which tests those are is known from ``python -m
+probes.coverage``, which must have been run before. *Fine* is a mutant that a test kills, *wrong* one
+that survives; equivalent ones, which no test can tell from the code, are listed with the reason in
 ``probes/equivalents.json`` and not counted.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
+import difflib
 import json
 import os
 import random
+import re
+import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from probes.record import FINE, ROOT, WRONG, Record, options
+from probes.coverage import DATA
+from probes.record import FINE, RESULTS, ROOT, WRONG, Record, options
 
-MODULES = (
-    *("kernels.py", "penalties.py", "engine", "fitting", "model_selection"),
-    *("opinions", "cluster", "io", "cleaning"),
+MODULES = ("kernels.py", "penalties.py", "engine", "fitting", "model_selection", "cluster", "io")
+# Processor time of a mutant's tests, in seconds; one that takes longer hangs, which a test notices.
+LIMIT = 120
+# Of the tests that reach a line so many are run at most: first some in the folder of the module and few
+# elsewhere, which are mostly of whole commands and take long; then more, for a mutant that survives.
+MOST_TESTS = ((18, 6), (150, 20))
+# What was killed stays killed: tests are added, not taken away.
+KILLED = RESULTS / "mutants_killed.txt"
+# Imported once, and then there in every copy of the process. Nothing of the library is among them.
+WARM = (
+    *("numba", "pandas", "pyarrow", "pytest", "scipy.stats", "typer", "rich"),
+    "sklearn.utils.estimator_checks",
 )
-# What a test run may take, in seconds; a mutant that takes longer hangs, which a test notices.
-LIMIT = 900
 NEEDED = 0.85
 EQUIVALENT = ROOT / "probes" / "equivalents.json"
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -48,10 +62,12 @@ class Mutant:
     occurrence: int
     line: int
 
-    @property
-    def name(self) -> str:
-        """How it is listed; lines move, so that only the code of the line can tell it."""
-        return f"{self.file}:{self.line} {self.operator.partition('/')[2]}"
+
+def told(file: str, before: str, after: str) -> str:
+    """How a mutant is listed: by what it changes, because lines move."""
+    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))[3:]
+    old, new = (" ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+")
+    return f"{file}: {old} -> {new}".rstrip()
 
 
 def plain(code: str) -> str | None:
@@ -67,6 +83,11 @@ def plain(code: str) -> str | None:
             node.annotation = None
         if isinstance(node, ast.AnnAssign):
             node.annotation = ast.Constant(None)
+        if isinstance(node, ast.arguments):
+            # `*` and `/` between parameters are no arithmetic.
+            node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
+            node.defaults = [*node.defaults, *filter(None, node.kw_defaults)]
+            node.posonlyargs, node.kwonlyargs, node.kw_defaults = [], [], []
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node.value = ""
     return ast.dump(tree)
@@ -126,54 +147,126 @@ def _files(path: Path) -> list[Path]:
     return [path] if path.is_file() else list(path.rglob("*.py"))
 
 
-def tests_of(file: str) -> list[list[str]]:
-    """Tests to run, the nearest first: those of the file, then those of its folder."""
+class Reached:
+    """Which tests run which line, as `probes.coverage` left it."""
+
+    def __init__(self, data: Path = DATA) -> None:
+        from coverage import CoverageData
+
+        self.data = CoverageData(basename=str(data))
+        self.data.read()
+        self.files = {_name(file): file for file in self.data.measured_files()}
+
+    def tests(self, file: str, line: int) -> list[list[str]]:
+        """Tests of a line, first the nearest, and then more of them.
+
+        What runs when a module is imported, or is compiled, is known of no test: then those of the
+        whole file, and of a file that is a program of its own those of the folder. Last comes the file
+        of tests of the same name, in which there may be new ones.
+        """
+        by_line = {
+            number: {context.partition("|")[0] for context in contexts} - {""}
+            for number, contexts in self.data.contexts_by_lineno(self.files.get(file, "")).items()
+        }
+        found = by_line.get(line) or set().union(*by_line.values())
+        own = Path(own_tests(file))
+        new = [str(own)] if (ROOT / own).exists() else []
+        if not found:
+            return [new, [str(own.parent)]]
+        beside, elsewhere = nearest(file, found)
+        (few, fewer), (many, more) = MOST_TESTS
+        return [beside[:few] + elsewhere[:fewer] + new, beside[few:many] + elsewhere[fewer:more]]
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/rnlmf/")[2]
+
+
+def own_tests(file: str) -> str:
+    """The file of tests of a module."""
     path = Path(file)
-    own = Path("tests") / path.parent / f"test_{path.stem}.py"
-    folder = Path("tests") / path.parent
-    found = [[str(own)]] if (ROOT / own).exists() else []
-    if path.parent != Path() and (ROOT / folder).is_dir():
-        ignored = [f"--ignore={own}"] if found else []
-        found.append([str(folder), *ignored])
-    if path.parts[0] in ("kernels.py", "penalties.py", "engine", "fitting", "model_selection"):
-        found.append(["tests/engine", "tests/estimators/test_rnlmf.py"])
-    if path.parts[0] == "io":
-        found.append(["tests/cleaning", "tests/cli"])
-    return found
+    return str(Path("tests") / path.parent / f"test_{path.stem}.py")
 
 
-def killed(mutant: Mutant, code: str, copy: Path) -> bool:
+def nearest(file: str, tests: set[str]) -> tuple[list[str], list[str]]:
+    """Tests of the module and of its folder, and those elsewhere.
+
+    From each file of tests one is taken in turn, so that the first are not all of one kind.
+    """
+    own = own_tests(file)
+    by_file: dict[str, list[str]] = {}
+    for test in sorted(tests, key=lambda test: (len(test), test)):
+        by_file.setdefault(test.partition("::")[0], []).append(test)
+    first = by_file.pop(own, [])[: MOST_TESTS[0][0] // 2]
+    beside = [name for name in sorted(by_file) if Path(name).parent == Path(own).parent]
+    elsewhere = [name for name in sorted(by_file) if name not in beside]
+    return first + _in_turn([by_file[n] for n in beside]), _in_turn([by_file[n] for n in elsewhere])
+
+
+def _in_turn(lists: list[list[str]]) -> list[str]:
+    rounds = max(map(len, lists), default=0)
+    return [some[i] for i in range(rounds) for some in lists if i < len(some)]
+
+
+def killed(mutant: Mutant, code: str, copy: Path, stages: list[list[str]]) -> bool:
     """Whether a test fails on the mutant, which stands in the copy for as long as they run."""
+    return any(_kill(mutant, code, copy, tests) for tests in stages if tests)
+
+
+def _kill(mutant: Mutant, code: str, copy: Path, tests: list[str]) -> bool:
     file = copy / "src" / "rnlmf" / mutant.file
     before = file.read_text()
-    for tests in tests_of(mutant.file):
-        file.write_text(code)
-        try:
-            passed = _passes(copy, tests)
-        finally:
-            file.write_text(before)
-        if not passed:
-            if not _passes_unchanged(copy, tuple(tests)):
-                raise RuntimeError(f"{' '.join(tests)} fail without a mutant: mend that first.")
-            return True
-    return False
+    file.write_text(code)
+    try:
+        failing = _failing(copy, tuple(tests))
+    finally:
+        file.write_text(before)
+    if failing and _fails_unchanged(copy, failing):
+        raise RuntimeError(f"{' '.join(failing)} fail without a mutant: mend that first.")
+    return bool(failing)
 
 
 @cache
-def _passes_unchanged(copy: Path, tests: tuple[str, ...]) -> bool:
-    return _passes(copy, list(tests))
+def _fails_unchanged(copy: Path, tests: tuple[str, ...]) -> bool:
+    return bool(_failing(copy, tests))
 
 
-def _passes(copy: Path, tests: list[str]) -> bool:
-    words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    paths = os.pathsep.join([str(copy / "src"), str(copy)])
-    environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+def _failing(copy: Path, tests: tuple[str, ...]) -> tuple[str, ...]:
+    """The first test that fails; all of them if the process ended without telling which."""
+    with tempfile.NamedTemporaryFile("r", errors="replace") as output:
+        process = os.fork()
+        if process == 0:
+            _run_tests(copy, tests, output.name)
+        _, status = os.waitpid(process, 0)
+        said = output.read()
+    if os.waitstatus_to_exitcode(status) == 0:
+        return ()
+    names = re.findall(r"^(?:FAILED|ERROR) (\S.*?)(?: - .*)?$", said, re.M)
+    # A dash may be in the name, too.
+    whole = [name for name in names if name.count("[") == name.count("]")]
+    return tuple(whole[:1]) or tests
+
+
+def _run_tests(copy: Path, tests: tuple[str, ...], output: str) -> None:
+    """In a copy of this process, which ends with it."""
+    code = 1
     try:
-        run = subprocess.run(words, cwd=copy, env=environment, capture_output=True, timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        return False
-    # 5: no test was found.
-    return run.returncode in (0, 5)
+        import pytest
+
+        handle = os.open(output, os.O_WRONLY)
+        os.dup2(handle, 1)
+        os.dup2(handle, 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+        os.chdir(copy)
+        sys.dont_write_bytecode = True
+        sys.path[:0] = [str(copy / "src"), str(copy)]
+        os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])
+        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests]))
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
 
 
 @cache
@@ -184,29 +277,46 @@ def equivalents() -> dict[str, str]:
 
 
 def probe(record: Record, count: int, seed: int, seconds: float) -> None:
-    """Draw mutants and try them until the time is over."""
+    """Draw mutants and try them, but those that were killed before, until the time is over."""
     end = time.monotonic() + seconds
+    known = set(KILLED.read_text().splitlines()) if KILLED.exists() else set()
+    reached = Reached()
+    os.environ.update(ONE_THREAD)
+    for module in WARM:
+        import_module(module)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Path(folder) / "copy"
-        ignored = shutil.ignore_patterns(".git", ".venv", "*.pyc", "__pycache__", ".hypothesis")
+        ignored = shutil.ignore_patterns(
+            ".git", ".venv*", "fuzz-*", "*.pyc", "__pycache__", ".hypothesis"
+        )
         shutil.copytree(ROOT, copy, ignore=ignored)
         for mutant, code in drawn(count, seed):
             if time.monotonic() > end:
                 break
-            line = (ROOT / "src" / "rnlmf" / mutant.file).read_text().splitlines()[mutant.line - 1]
-            told = f"{mutant.name}: {line.strip()}"
-            if told in equivalents():
+            name = told(mutant.file, (ROOT / "src" / "rnlmf" / mutant.file).read_text(), code)
+            if name in equivalents():
                 continue
-            outcome = FINE if killed(mutant, code, copy) else WRONG
-            record.add(mutant.file.partition("/")[0], outcome, told)
-            print(outcome, told, flush=True)
+            if name in known:
+                record.add(mutant.file.partition("/")[0], FINE)
+                continue
+            try:
+                dies = killed(mutant, code, copy, reached.tests(mutant.file, mutant.line))
+            except RuntimeError as error:
+                dies, name = False, f"{name} ({error})"
+            outcome = FINE if dies else WRONG
+            record.add(mutant.file.partition("/")[0], outcome, name)
+            print(outcome, f"line {mutant.line} of {name}", flush=True)
+            if dies:
+                with open(KILLED, "a") as file:
+                    file.write(name + "\n")
 
 
 def main() -> int:
     """Try mutants; it fails if too many survive."""
     chosen = options(__doc__, count=200, seed=0, seconds=6 * 3600.0)
     record = Record("mutants of the code: killed (fine) or not (wrong)")
-    probe(record, chosen.count, chosen.seed, chosen.seconds)
+    with contextlib.suppress(KeyboardInterrupt):
+        probe(record, chosen.count, chosen.seed, chosen.seconds)
     tried = sum(sum(row.values()) for row in record.rows.values())
     share = 1.0 - record.n_wrong / max(1, tried)
     record.facts = {"killed": f"{share:.0%} of {tried}", "equivalent, listed": len(equivalents())}

@@ -6,9 +6,8 @@ import json
 import sys
 from typing import Any
 
-from probes.record import FINE, REFUSED, RESULTS, ROOT, WRONG
+from probes.record import FINE, PAGE, REFUSED, RESULTS, ROOT, WRONG
 
-PAGE = ROOT / "docs" / "reliability.md"
 # Why something is wrong in a row, by file of results.
 EXPLAINED = json.loads((ROOT / "probes" / "explained.json").read_text())
 HEAD = """# What trying to break it finds

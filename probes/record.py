@@ -15,9 +15,10 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "probes" / "results"
+PAGE = ROOT / "docs" / "reliability.md"
 FINE, REFUSED, WRONG = "fine", "refused", "wrong"
 # Of what is wrong, these many are kept to look at.
-SHOWN = 20
+SHOWN = 40
 
 
 @dataclass
@@ -54,6 +55,16 @@ class Record:
         """How many are wrong."""
         return sum(count[WRONG] for count in self.rows.values())
 
+    def resume(self, name: str) -> None:
+        """Go on with what is in a file of results, if it is of the same commit and figures."""
+        file = RESULTS / f"{name}.json"
+        found = json.loads(file.read_text()) if file.exists() else {"commit": None}
+        if found["commit"] != self.commit or not self.facts.items() <= found["facts"].items():
+            return
+        self.rows = {row: Counter(counts) for row, counts in found["rows"].items()}
+        self.wrong, self.facts = found["wrong"], found["facts"]
+        self.start -= found["seconds"]
+
     def save(self, name: str) -> int:
         """Write the file of results and say what is in it; returns an exit code."""
         words = ["python", "-m", f"probes.{name}", *sys.argv[1:]]
@@ -79,9 +90,14 @@ class Record:
 
 
 def commit() -> str:
-    """The commit that is tried, marked if files differ from it."""
-    words = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True).stdout.strip() or "unknown"
+    """The commit that is tried, marked if files other than results differ from it."""
+
+    def said(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+    results = [f":!{place.relative_to(ROOT)}" for place in (RESULTS, PAGE)]
+    changed = said("status", "--porcelain", "--untracked-files=no", "--", ".", *results)
+    return (said("rev-parse", "--short", "HEAD") or "unknown") + ("-dirty" if changed else "")
 
 
 def options(description: str | None, **defaults: Any) -> argparse.Namespace:

@@ -125,3 +125,8 @@ def test_what_follows_from_the_gaussian_alone_is_not_inherited():
     assert not Other.gaussian
     assert Same.gaussian
     assert Other.stationary
+
+
+def test_a_polynomial_is_of_the_second_degree_by_default():
+    x, y = np.array([[1.0, 2.0]]), np.array([[3.0, 1.0]])
+    assert Polynomial()(x, y).item() == pytest.approx((5.0 + 1.0) ** 2)

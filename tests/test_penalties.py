@@ -142,3 +142,14 @@ def test_minimax_concave_is_l1_without_a_knee(rng):
     M = rng.standard_normal((5, 4))
     np.testing.assert_array_equal(MinimaxConcave().prox(M, 0.3), L1().prox(M, 0.3))
     np.testing.assert_allclose(MinimaxConcave().row_values(M), L1().row_values(M))
+
+
+def test_nuclear_norm_of_a_dictionary_with_equal_atoms():
+    """Its kernel matrix is singular: rounding may make an eigenvalue negative."""
+    for atoms in ([[0.0, 0.0]] * 3, [[0.1, 0.3], [0.1, 0.3], [2.0, 1.0], [0.1, 0.3]]):
+        K_D = RBF()(np.array(atoms), np.array(atoms))
+        singular = np.linalg.svd(K_D, compute_uv=False)
+        assert FeatureNuclear().value(K_D) == pytest.approx(np.sqrt(singular).sum(), abs=1e-6)
+        # The derivative is infinite there, and bounded by what rounding resolves.
+        bound = 1.0 / np.sqrt(singular[0] * len(K_D) * np.finfo(float).eps)
+        assert np.abs(FeatureNuclear().gram(K_D)).max() <= bound * (1.0 + 1e-9)

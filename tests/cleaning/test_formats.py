@@ -228,7 +228,10 @@ def test_blank_lines_of_json_stay(denoised, tmp_path):
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), "category"])
 def test_a_total_of_any_type_of_text(denoised, kind):
     words = pa.array([*[f"n{i}" for i in range(ROWS)], "Total"])
-    words = words.dictionary_encode() if kind == "category" else words.cast(kind)
+    try:
+        words = words.dictionary_encode() if kind == "category" else words.cast(kind)
+    except pa.ArrowNotImplementedError:
+        pytest.skip("this version of Arrow has no such text yet")
     sums = {name: [*cells, sum(cells)] for name, cells in NUMBERS.items()}
     pq.write_table(pa.table({"name": words, **sums}), "in.parquet")
     said, changes = denoised("in.parquet", "out.parquet")

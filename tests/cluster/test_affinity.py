@@ -125,6 +125,7 @@ def test_connect_links_the_nearest_parts(rng):
     B = np.column_stack([np.cos(angles / 2), np.sin(angles / 2)])
     graph = symmetrize(scipy.sparse.csr_array(np.kron(np.eye(4), np.ones((20, 20)))))
     assert connect(graph, B, 4) is graph
+    assert connect(graph, B, 7) is graph
     count, part = connected_components(connect(graph, B, 3), directed=False)
     assert count <= 3
     assert part[25] == part[45]

@@ -14,14 +14,28 @@ from rnlmf.penalties import L1, L2, L21, MinimaxConcave, Penalty, soft_threshold
 
 needs_numba = pytest.mark.skipif(not importlib.util.find_spec("numba"), reason="numba is absent")
 LIBRARIES = ["torch", "array_api_strict"]
-every_arithmetic = pytest.mark.parametrize(
-    "fused", [False, pytest.param(True, marks=needs_numba), *LIBRARIES]
-)
+# What is compiled, as Python runs it: nobody sees into compiled code.
+INTERPRETED = "interpreted"
+COMPILED = [pytest.param(how, marks=needs_numba) for how in (True, INTERPRETED)]
+every_arithmetic = pytest.mark.parametrize("fused", [False, *COMPILED, *LIBRARIES])
 every_precision = pytest.mark.parametrize(("dtype", "atol"), [(np.float64, 1e-12), (np.float32, 3e-5)])
 UNITS = Units(np.array([0.5, -1.0, 2.0, 0.0]), 1.7)
 N, M, ATOMS = 50, 4, 7
 PENALTIES = [L1(), L21(), L2(), MinimaxConcave(), MinimaxConcave(0.6)]
 every_penalty = pytest.mark.parametrize("penalty", PENALTIES)
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(request, monkeypatch):
+    options = getattr(request.node, "callspec", None)
+    if options is not None and options.params.get("fused") == INTERPRETED:
+        from rnlmf.engine import fused
+
+        for name in ("_extrapolate", "_move_complete", "_move_missing", "_noise_sums", "_noise_counts"):
+            monkeypatch.setattr(fused, name, getattr(fused, name).py_func)
+    # Compiled code does not warn of a slope that is not used.
+    with np.errstate(invalid="ignore"):
+        yield
 
 
 @pytest.fixture
@@ -67,7 +81,7 @@ def run(block, penalty, fused, dtype=np.float64, keep_velocity=True):
     atoms = RBF().lift(D, atoms=True).astype(dtype)
     model = PassModel(atoms, R.astype(dtype), penalty, 0.03, 0.9, keep_velocity)
     arithmetic = choose_arithmetic(
-        samples_of(X, dtype), penalty, ATOMS, 64, fused is True, device_of(fused)
+        samples_of(X, dtype), penalty, ATOMS, 64, fused in (True, INTERPRETED), device_of(fused)
     )
     return arithmetic, moved, arithmetic.pass_block(X.astype(dtype), moved, model)
 
@@ -166,7 +180,7 @@ def test_sums_of_the_noise_are_their_definition(fused, gaps, block, rng):
     # No noise in some entries, and rounding is none.
     state.Y[:10] = np.where(np.isnan(known[:10]), 0.0, known[:10] * (1 + 1e-16))
     arithmetic = choose_arithmetic(
-        samples_of(X), MinimaxConcave(), ATOMS, 64, fused is True, device_of(fused)
+        samples_of(X), MinimaxConcave(), ATOMS, 64, fused in (True, INTERPRETED), device_of(fused)
     )
     noise = np.nan_to_num(np.abs(known - state.Y))
     noise[:10] = 0.0

@@ -100,3 +100,13 @@ def test_momentum_adds_up_until_a_restart():
     step.restart()
     step.damp()
     assert step.propose(one, 0.5).item() == 0.5
+
+
+@pytest.mark.parametrize("d", [2, 3, 40])
+def test_a_spectral_step_is_no_longer_than_the_norm_allows(d, rng):
+    """The norm is known to two per cent."""
+    H = rng.standard_normal((d, d))
+    H = H @ H.T
+    gradient = rng.standard_normal((d, 4))
+    ratio = np.linalg.norm(gradient) / np.linalg.norm(direction(gradient, H, "spectral"))
+    assert np.linalg.norm(H, 2) * 0.999 <= ratio <= 1.02 * np.linalg.norm(H, 2)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from helpers import make_problem, make_samples
-from rnlmf.engine import Corruption, Samples, encode
+from rnlmf.engine import Corruption, Samples, encode, encoding
 from rnlmf.engine.corruption import AdaptationSchedule
 from rnlmf.engine.encoding import ClosedSteps, Pace
 from rnlmf.engine.rows import row_objectives
@@ -123,3 +123,18 @@ def test_at_a_brisk_pace_missing_values_are_predicted_alike_in_fewer_steps(rows,
     assert np.median(np.abs(brisk.filled - usual.filled)) < 0.02
     errors = [np.median(np.abs(e.filled - clean)[gaps]) for e in (brisk, usual)]
     assert errors[0] < 1.1 * errors[1]
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_gaps_are_filled_when_it_is_time(rows, monkeypatch, closed):
+    """And never where nothing is missing."""
+    X, D, _ = rows
+    filled = []
+    monkeypatch.setattr(encoding, "fill_from_observed", lambda Y, *_: filled.append(len(Y)))
+    pace = Pace(9, -1.0, (2, 5), AdaptationSchedule.within(9))
+    encode(make_samples(X), D, make_problem(), pace=pace, closed=closed)
+    assert filled == []
+    gaps = X.copy()
+    gaps[::3, 0] = np.nan
+    encode(Samples.of(gaps, make_samples(X).units), D, make_problem(), pace=pace, closed=closed)
+    assert filled == [len(X), len(X)]

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from helpers import make_problem
 from rnlmf.engine.problem import inverse_of_damped
@@ -38,3 +39,11 @@ def test_convergence_needs_objective_and_dictionary():
     assert not has_converged(still, 1e-3, 1e-4)
     assert not has_converged(list(np.linspace(2.0, 1.0, 20)), 0.0, 1e-4)
     assert not has_converged([1.0, 1.0], 0.0, 1e-4)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_a_singular_matrix_is_damped_by_its_own_rounding(scale):
+    """Whatever its unit: the largest number of the inverse is that of rounding."""
+    K_D = scale * np.ones((4, 4))
+    largest = np.abs(inverse_of_damped(K_D, 0.0)).max()
+    assert 0.05 < largest * np.finfo(float).eps * np.trace(K_D) <= 1.0

@@ -64,9 +64,13 @@ def test_what_does_not_fit_is_refused(curved, tmp_path):
         RNLMF(20, **SETTINGS).fit(noisy + 1.0, checkpoint=file, resume=True)
     with pytest.raises(FileError, match="other data or parameters"):
         RNLMF(21, **SETTINGS).fit(noisy, checkpoint=file, resume=True)
-    file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(FileError, match="damaged"):
-        RNLMF(20, **SETTINGS).fit(noisy, checkpoint=file, resume=True)
+    content = file.read_bytes()
+    flipped = content[:-100] + bytes([content[-100] ^ 1]) + content[-99:]
+    unmarked = content.replace(b"fingerprint", b"fingerpaint")
+    for damaged in (content[:100], flipped, unmarked):
+        file.write_bytes(damaged)
+        with pytest.raises(FileError, match="damaged"):
+            RNLMF(20, **SETTINGS).fit(noisy, checkpoint=file, resume=True)
 
 
 PROGRAM = """

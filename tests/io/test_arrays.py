@@ -194,3 +194,10 @@ def test_repairs_beyond_the_range_of_a_type_stay_in_it(dtype):
     limits = np.iinfo(dtype)
     assert repaired[0, 0] > 0.99 * limits.max
     assert repaired[0, 1] == limits.min
+
+
+def test_names_that_are_not_one_for_each_feature_are_none(tmp_path, rng):
+    X = rng.normal(size=(20, 3))
+    for names, found in ((["a", "b", "c"], ["a", "b", "c"]), (["a", "b"], ["x0", "x1", "x2"])):
+        np.savez(tmp_path / "a.npz", X=X, feature_names=np.array(names))
+        assert io.read(tmp_path / "a.npz", key="X").names == found

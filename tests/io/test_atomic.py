@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -249,3 +250,76 @@ def test_a_request_to_end_waits_for_the_commit(tmp_path):
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
         assert names in ([], ["a.txt", "b.txt", "out"])
         assert child.returncode in (0, -signal.SIGTERM)
+
+
+@pytest.mark.parametrize("links", [True, False], ids=["with links", "without links"])
+def test_folders_inside_a_folder_stay(tmp_path, monkeypatch, links):
+    """Also where the file system has no hard links."""
+    folder = tmp_path / "out"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "inner" / "kept.txt").write_text("kept")
+    (folder / "kept.txt").write_text("kept too")
+    (folder / "a.txt").write_text("old")
+    if not links:
+
+        def refuse(*args, **options):
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+        monkeypatch.setattr(os, "link", refuse)
+    with io.outputs() as files:
+        new = files.path(folder)
+        new.mkdir()
+        (new / "a.txt").write_text("new")
+    found = {str(f.relative_to(folder)): f.read_text() for f in folder.rglob("*") if f.is_file()}
+    assert found == {"inner/kept.txt": "kept", "kept.txt": "kept too", "a.txt": "new"}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_that_was_moved_is_put_back_where_the_next_move_fails(tmp_path, monkeypatch):
+    folder, other, fresh = tmp_path / "out", tmp_path / "b.txt", tmp_path / "c.txt"
+    folder.mkdir()
+    (folder / "a.txt").write_text("old")
+    other.write_text("old")
+    replace = os.replace
+
+    def fails(source, target, **options):
+        if Path(target).name == "b.txt" and Path(source).parent.name != "old":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        replace(source, target, **options)
+
+    monkeypatch.setattr(os, "replace", fails)
+
+    def write():
+        with io.outputs() as files:
+            files.path(fresh).write_text("new")
+            new = files.path(folder)
+            new.mkdir()
+            (new / "a.txt").write_text("new")
+            files.path(other).write_text("new")
+
+    with pytest.raises(FileError, match=r"b\.txt: cannot be written"):
+        write()
+    assert (folder / "a.txt").read_text() == other.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.txt", "out"]
+
+
+def test_an_old_version_that_a_killed_process_had_moved_is_put_back(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = tmp_path / f"{OWNER}{ended.pid}-x" / "old"
+    left.mkdir(parents=True)
+    (left / "a.txt").write_text("old")
+    (left / "b.txt").write_text("older")
+    (tmp_path / "b.txt").write_text("there")
+    # One whose process cannot be told is left alone.
+    (tmp_path / f"{OWNER}unknown").mkdir()
+    with io.outputs() as files:
+        files.path(tmp_path / "c.txt").write_text("new")
+    found = {file.name: file.read_text() for file in tmp_path.iterdir() if file.is_file()}
+    assert found == {"a.txt": "old", "b.txt": "there", "c.txt": "new"}
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == [f"{OWNER}unknown"]
+
+
+def test_a_place_that_does_not_exist_is_named(tmp_path):
+    with pytest.raises(FileError, match=r"a\.txt: cannot be written"), io.outputs() as files:
+        files.path(tmp_path / "none" / "a.txt")

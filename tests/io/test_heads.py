@@ -89,3 +89,7 @@ def test_a_title_is_followed_by_names_and_a_regular_table():
     assert title_length('Report\na;"b\n', ";") == 0
     assert title_length("", ";") == 0
     assert title_length("Report\nnothing\n", ";") == 0
+
+
+def test_a_single_column_has_no_title():
+    assert title_length("\n\nname\n" + "1\n" * 30, ";") == 0

@@ -94,3 +94,23 @@ def test_confidence_is_high_for_a_clear_winner_and_not_for_a_tie(worse, sure, rn
     walk = GridWalk(evaluate, {"a": Axis((1.0, 2.0), 0, "loss")})
     confidence = walk.confidence(walk.run(), np.random.RandomState(0))
     assert (confidence == 1.0) is sure
+
+
+@pytest.mark.parametrize(
+    ("losses", "shift"),
+    [
+        ((1.0, 0.0, 3.0), -0.25),
+        ((3.0, 0.0, 1.0), 0.25),
+        ((0.0, 1.0, 3.0), -0.5),
+        ((3.0, 2.0, 0.0), 0.0),
+    ],
+)
+def test_between_is_the_vertex_of_a_parabola_within_half_a_step(losses, shift):
+    """The third is a best value by another loss; the last has no vertex that is lowest."""
+    values = (1.0, 4.0, 16.0)
+    found = dict(zip(values, losses, strict=True))
+    walk = GridWalk(
+        lambda point: {"loss": np.full(3, found[point["a"]])}, {"a": Axis(values, 1, "loss")}
+    )
+    assert walk.between((1,), "a") == pytest.approx(4.0 * 4.0**shift)
+    assert walk.between((0,), "a") == 1.0

@@ -223,3 +223,34 @@ class TestMistakes:
         with pytest.raises(ZeroDivisionError):
             model.denoise(X, out=tmp_path / "out.parquet")
         assert not (tmp_path / "out.parquet").exists()
+
+
+def test_what_has_no_rows_of_numbers_is_refused(tmp_path):
+    np.save(tmp_path / "words.npy", np.array([["a", "b"]]))
+    np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
+    (tmp_path / "cut.npy").write_bytes(b"\x93NUMPY")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "table.txt").write_text("1 2\n")
+    for name, problem in [
+        ("words.npy", "no numbers"),
+        ("cube.npy", "3 dimensions"),
+        ("cut.npy", "cannot be read as .npy"),
+        ("empty", "without Parquet files"),
+        ("none*.parquet", "matches no file"),
+        ("gone.npy", "no such file"),
+        ("table.txt", "txt"),
+    ]:
+        with pytest.raises(ValueError, match=problem):
+            row_source(tmp_path / name)
+
+
+def test_files_by_folder_pattern_and_list(tmp_path):
+    for number in range(3):
+        table = pa.table({"a": np.full(4, float(number)), "b": np.arange(4.0)})
+        pq.write_table(table, tmp_path / f"part{number}.parquet")
+    files = sorted(tmp_path.glob("*.parquet"))
+    for given in (tmp_path, tmp_path / "part*.parquet", files, row_source(files)):
+        source = row_source(given)
+        assert source.shape == (12, 2)
+        np.testing.assert_array_equal(source.read(slice(3, 5)), [[0.0, 3.0], [1.0, 0.0]])
+    assert row_source(np.zeros((3, 2))) is None

@@ -183,12 +183,13 @@ def _elastic_net(others: Array, x: Array, weight: float, t: float) -> Array:
         if wrong.max() > SLACK * limit:
             _, path, *_ = enet_path(
                 np.asfortranarray(others.T),
-                x,
+                np.ascontiguousarray(x),
                 l1_ratio=t,
                 alphas=[1.0 / (weight * len(x))],
                 tol=INNER_TOLERANCE,
                 max_iter=INNER_ITERATIONS,
                 coef_init=c,
+                precompute=False,
                 check_input=False,
             )
             c = path[:, 0]

@@ -7,7 +7,6 @@ says itself, numbers that must be finite or positive, and a trial on a few rows.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import math
 import types
 import typing
@@ -29,16 +28,6 @@ POSITIVE = frozenset({"width", "sigma", "spread", "unit", "scale", "feature_scal
 # A model treats rows of these.
 TRIAL_VALUES = (0.0, 1.0, -1.0)
 TREATMENTS = ("denoise", "transform", "predict")
-
-
-def digest(header: str, tensors: dict[str, Array]) -> str:
-    """SHA-256 of everything in a model file."""
-    sums = hashlib.sha256(header.encode())
-    for name in sorted(tensors):
-        tensor = tensors[name]
-        sums.update(f"{name} {tensor.dtype.str} {tensor.shape}".encode())
-        sums.update(np.ascontiguousarray(tensor).tobytes())
-    return sums.hexdigest()
 
 
 def check_tensors(tensors: dict[str, Array]) -> None:

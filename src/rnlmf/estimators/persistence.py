@@ -25,10 +25,10 @@ from rnlmf.estimators.model_checks import (
     check_header,
     check_model,
     check_tensors,
-    digest,
 )
 from rnlmf.estimators.model_classes import CLASSES
 from rnlmf.io.atomic import whole_file
+from rnlmf.io.checksum import digest
 from rnlmf.io.dataset import FileError
 from rnlmf.kernels import KERNELS, Kernel
 from rnlmf.penalties import (

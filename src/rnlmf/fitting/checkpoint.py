@@ -21,6 +21,7 @@ from rnlmf.engine import SampleState, SinglePass, Solver, SolverState
 from rnlmf.engine.source import Rows
 from rnlmf.fitting.defaults import Tuning
 from rnlmf.io.atomic import whole_file
+from rnlmf.io.checksum import digest
 from rnlmf.io.dataset import FileError
 from rnlmf.typing import Array
 
@@ -74,8 +75,11 @@ class Checkpoint:
         try:
             with safe_open(self.path, framework="np") as file:
                 header = json.loads(file.metadata()["rnlmf_checkpoint"])
-                self.arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            checksum = header.pop("sha256")
+            if checksum != digest(json.dumps(header), arrays):
+                raise ValueError("The checksum is another.")
+        except (SafetensorError, OSError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise FileError(
                 self.path, "is not a checkpoint of a fit, or damaged: pass another, or no resume=True."
             ) from error
@@ -84,7 +88,7 @@ class Checkpoint:
                 self.path,
                 "belongs to other data or parameters: pass those, or no resume=True.",
             )
-        self.header = header
+        self.header, self.arrays = header, arrays
 
     @property
     def resumed(self) -> bool:
@@ -132,7 +136,8 @@ class Checkpoint:
             for name, array in state.to_arrays().items()
             if not (large and name.startswith("samples."))
         }
-        content = save(arrays, metadata={"rnlmf_checkpoint": json.dumps(self.header)})
+        header = self.header | {"sha256": digest(json.dumps(self.header), arrays)}
+        content = save(arrays, metadata={"rnlmf_checkpoint": json.dumps(header)})
         with whole_file(self.path) as file:
             file.write_bytes(content)
 

@@ -40,7 +40,7 @@ def _mat(source: str, folder: str) -> None:
     arrays: dict[str, Any] = {}
     content = {
         name: _plain(value, arrays)
-        for name, value in scipy.io.loadmat(source).items()
+        for name, value in scipy.io.loadmat(source, spmatrix=True).items()
         if not name.startswith("__")
     }
     np.savez(os.path.join(folder, "arrays.npz"), **arrays)

@@ -1,0 +1,93 @@
+"""Lines and branches of the package that tests reach, and by which test each is reached.
+
+The fast tests are run. ``python -m probes.coverage tests/distributed`` runs these alone, slow ones too,
+and adds what they reach to what is known; with ``--known`` nothing is run.
+
+*Fine* is a folder of which at least 95% is reached, lines and branches together. The tests of each line
+are left in ``probes/results/coverage.sqlite``, for ``python -m probes.mutants``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from probes.record import FINE, RESULTS, ROOT, WRONG, Record
+
+DATA = RESULTS / "coverage.sqlite"
+FOUND = RESULTS / "coverage.json"
+NEEDED = 0.95
+ADDED = "with what was reached before, on commits"
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+
+
+def run(tests: list[str]) -> bool:
+    """Run tests and keep what they reach; whether they pass."""
+    words = [sys.executable, "-m", "pytest", "-q", "--cov=src/rnlmf", "--cov-branch"]
+    words += ["--cov-context=test", "--cov-report=", *tests]
+    return subprocess.run(words, cwd=ROOT, env=_environment()).returncode == 0
+
+
+def known() -> dict[str, Any]:
+    """What coverage.py reports of all that was reached, by file."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        words = [sys.executable, "-m", "coverage", "json", "-q", "--include=src/*", "-o", str(report)]
+        subprocess.run(words, cwd=ROOT, env=_environment(), check=True)
+        found: dict[str, Any] = json.loads(report.read_text())["files"]
+    return found
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, **ONE_THREAD, "COVERAGE_FILE": str(DATA)}
+
+
+def by_folder(files: dict[str, Any]) -> dict[str, Counter[str]]:
+    """Sums of a report's counts over the folders of the package, and over all."""
+    sums: dict[str, Counter[str]] = {}
+    for name, file in sorted(files.items()):
+        parts = Path(name.partition("rnlmf/")[2]).parts
+        for folder in (parts[0] if len(parts) > 1 else "(modules)", "all of src"):
+            counts = {key: file["summary"][key] for key in KEYS}
+            sums.setdefault(folder, Counter()).update(counts)
+    return sums
+
+
+KEYS = ("num_statements", "covered_lines", "num_branches", "covered_branches")
+
+
+def main() -> int:
+    """Run the tests, and write what they reach."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tests", nargs="*")
+    parser.add_argument("--known", action="store_true", help="run nothing")
+    given = parser.parse_args()
+    record = Record("lines and branches that tests reach: 95% of a folder (fine) or less (wrong)")
+    RESULTS.mkdir(exist_ok=True)
+    if given.tests or given.known:
+        before = json.loads(FOUND.read_text())
+        record.facts[ADDED] = f"{before['facts'].get(ADDED, '')} {before['commit']}".strip()
+    added = ["--cov-append", "-m", "slow or not slow", *given.tests] if given.tests else []
+    if not given.known and not run(added):
+        record.add("tests", WRONG, "some fail")
+    for folder, counts in by_folder(known()).items():
+        lines = counts["covered_lines"] / counts["num_statements"]
+        branches = counts["covered_branches"] / max(1, counts["num_branches"])
+        both = (counts["covered_lines"] + counts["covered_branches"]) / (
+            counts["num_statements"] + counts["num_branches"]
+        )
+        told = f"{both:.1%}: {lines:.1%} of lines, {branches:.1%} of branches"
+        record.add(folder, FINE if both >= NEEDED else WRONG, told)
+        record.facts[folder] = told
+    return record.save("coverage")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
