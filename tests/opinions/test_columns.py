@@ -153,3 +153,19 @@ def test_events_of_a_column_at_rest_are_not_absurd(rng):
     X[500] = 1e6
     columns = Columns.of(X)
     assert np.flatnonzero(columns.absurd(columns.scaled(X))).tolist() == [500]
+
+
+def test_rare_events_of_a_column_that_is_nearly_always_the_same_are_not_absurd():
+    """Fees that hardly anybody pays, and a flag that one row has."""
+    X = np.zeros((1000, 2))
+    X[[10, 400, 700], 0] = 20.0, 30.0, 45.0
+    X[500, 1] = 1.0
+    columns = Columns.of(X)
+    assert not columns.absurd(columns.scaled(X)).any()
+
+
+def test_a_code_in_a_column_that_is_always_the_same_is_absurd():
+    X = np.full((1000, 1), 5.0)
+    X[500] = -9999.0
+    columns = Columns.of(X)
+    assert columns.absurd(columns.scaled(X)).sum() == 1

@@ -148,6 +148,7 @@ class Columns:
         quartile, outer = _spread(X, QUARTILE), _spread(X, OUTER)
         spread = np.where(quartile > 0.0, np.minimum(outer, MOST_OVER_QUARTILES * quartile), outer)
         spread = np.where(spread > 0.0, spread, _spread(X, LAST))
+        rare = ~(spread > 0.0)
         with np.errstate(over="ignore"):
             deviation = np.nanmean(np.abs(X - center), axis=0)
         spread = np.where(spread > 0.0, spread, deviation)
@@ -159,8 +160,13 @@ class Columns:
         columns = cls(center, spread, resolution, common, np.full(X.shape[1], LARGEST))
         with np.errstate(over="ignore"):
             sizes = np.abs(X / 2.0 - center / 2.0) / spread * 2.0
-        farthest = [_last_plausible(column[~np.isnan(column)]) for column in sizes.T]
-        return replace(columns, farthest=np.array(farthest))
+        farthest = np.array([_last_plausible(column[~np.isnan(column)]) for column in sizes.T])
+        # Of what is nearly always the same nobody knows how far it goes when it is not: nothing tells
+        # the size of rare events but the usual value itself.
+        with np.errstate(over="ignore"):
+            usual = np.where(center != 0.0, WILD * np.abs(center) / spread, LARGEST)
+        farthest = np.where(rare, np.minimum(np.maximum(farthest, usual), LARGEST), farthest)
+        return replace(columns, farthest=farthest)
 
     def with_exceptions(self, X: Array) -> Columns:
         """The same for rows in order, where a value that fills most of a column is its rule.

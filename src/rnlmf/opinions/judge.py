@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rnlmf.engine.batches import canonical_order
+from rnlmf.opinions.anywhere import not_anywhere
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.evidence import CREDIBLE, misleading
@@ -187,11 +188,14 @@ class Judge:
         if least.any():
             farthest = hidden & ~(suspects & (distance_in_scales(part, witnesses[0]) < least))
             shares = np.where(least > 0.0, evidence(farthest, panel).shares, shares)
-        trusted = shares >= CREDIBLE
+        trusted, placed = shares >= CREDIBLE, np.zeros(Z.shape[1], dtype=bool)
+        if not verdict.in_company:
+            placed = not_anywhere(part, suspects, witnesses[0], sequence) & trusted
+            trusted &= ~placed
         some = judged & ~hidden
         hard = RowVerdict.learn(part, some, witnesses[-1], panel.fellows.scale.unit)
         judge = cls(panel, verdict, alone, sequence is not None, trusted, least, overall, hard)
-        judge = replace(judge, stages=stages, left_alone=judge._reasons(suspects, shares))
+        judge = replace(judge, stages=stages, left_alone=judge._reasons(suspects, shares, placed))
         if len(rows) == len(Z):
             # What was found with patience while learning is where judging the same data begins.
             judge = replace(judge, settled=Settled.of(X, hidden))
@@ -322,12 +326,15 @@ class Judge:
         verdict = self.alone if self.ordered and len(witnesses) == 1 else self.verdict
         return verdict.probability(Z, judged, witnesses)
 
-    def _reasons(self, suspects: Array, shares: Array) -> dict[int, str]:
+    def _reasons(self, suspects: Array, shares: Array, placed: Array) -> dict[int, str]:
         """Columns with suspicious cells that are left alone, and why."""
         return {
-            int(j): (
-                f"{int(suspects[:, j].sum())} values are hard to predict, but taking them for right "
-                f"does not harm the prediction of others as errors would ({shares[j]:.0%} of it)"
+            int(j): f"{int(suspects[:, j].sum())} values are hard to predict, but "
+            + (
+                "they come in certain rows, or on one side, as errors would not"
+                if placed[j]
+                else "taking them for right does not harm the prediction of others as errors would "
+                f"({shares[j]:.0%} of it)"
             )
             for j in np.flatnonzero(suspects.any(axis=0) & ~self.trusted)
         }

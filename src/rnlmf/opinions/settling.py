@@ -7,6 +7,7 @@ import numpy as np
 from rnlmf.opinions.column_verdict import LEAST_ERROR
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
+from rnlmf.opinions.kindred import with_kin
 from rnlmf.opinions.mixing import typical
 from rnlmf.opinions.panel import BAD_ROW, Fellows, Opinion, Panel, mostly_hidden
 from rnlmf.opinions.temporal import GOLDEN, Sequence
@@ -200,6 +201,8 @@ def vouched_for(
         contradicted = distance > np.where(elsewhere, CONTRADICTED, farthest)
         excused |= sequence.events(Z, wrong, expected, VOUCHED, contradicted)
         excused |= sequence.branches(Z, wrong, expected) & (distance < farthest)
+    if not verdict.in_company:
+        excused |= with_kin(Z, wrong, witnesses[0].prediction, sequence)
     return excused & ~always
 
 

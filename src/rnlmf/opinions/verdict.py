@@ -134,6 +134,11 @@ class Verdict:
         return any(column.share > 0.0 for column in self.columns)
 
     @property
+    def in_company(self) -> bool:
+        """Whether most columns have."""
+        return _in_company([column.share > 0.0 for column in self.columns])
+
+    @property
     def dealing(self) -> bool:
         """Whether some values belong elsewhere."""
         return any(column.dealt > 0.0 for column in self.columns)

@@ -1,0 +1,88 @@
+"""Errors of a single column are believed if they fall anywhere."""
+
+import numpy as np
+import pytest
+
+from helpers import table_of
+from rnlmf.opinions import Judge, Sequence
+from rnlmf.opinions.anywhere import not_anywhere
+from rnlmf.opinions.densities import Witness
+
+ROWS = 800
+
+
+@pytest.fixture(scope="module")
+def related():
+    return table_of(ROWS, 6)
+
+
+def found(X, rows, off, sequence=None, suspects=None):
+    wrong, Z = np.zeros(X.shape, dtype=bool), X.copy()
+    wrong[rows if suspects is None else suspects, 0] = True
+    Z[rows, 0] += off
+    return not_anywhere(Z, wrong, Witness(X, np.full(X.shape, 0.1)), sequence)
+
+
+def both_sides(rng, count):
+    return 4.0 * rng.permutation(np.where(np.arange(count) % 2, 1.0, -1.0))
+
+
+def test_errors_are_anywhere(related):
+    """As often as the chance allows for: hardly ever."""
+    draws = [np.random.default_rng(seed) for seed in range(50)]
+    hits = [found(related, r.permutation(ROWS)[:40], both_sides(r, 40)).any() for r in draws]
+    assert sum(hits) <= 1
+
+
+def test_suspects_where_another_column_is_high_are_not(related, rng):
+    rows = np.argsort(related[:, 3])[-40:]
+    assert found(related, rows, both_sides(rng, 40)).tolist() == [True, *[False] * 5]
+
+
+def test_suspects_at_both_ends_of_another_column_are_not(related, rng):
+    order = np.argsort(related[:, 3])
+    assert found(related, np.r_[order[:20], order[-20:]], both_sides(rng, 40))[0]
+
+
+def test_a_tail_on_one_side_is_none_of_errors_in_a_table(related, rng):
+    rows = rng.permutation(ROWS)[:80]
+    off = rng.exponential(size=80)
+    assert found(related, rows, off, suspects=rows[off > 0.5])[0]
+    assert not found(related, rows, off, Sequence.of(ROWS), suspects=rows[off > 0.5])[0]
+
+
+def test_errors_on_one_side_with_a_gap_are_no_tail(related, rng):
+    assert not found(related, rng.permutation(ROWS)[:40], 5.0 + rng.random(40))[0]
+
+
+def test_a_value_that_returns_is_no_tail(related, rng):
+    rows = rng.permutation(ROWS)[:40]
+    assert not found(related, rows, 9.0 - related[rows, 0])[0]
+
+
+def test_a_stretch_of_a_sequence_is_one_place(rng):
+    t = np.linspace(0.0, 40.0, ROWS)
+    X = np.column_stack([np.sin(t), np.cos(t), np.sin(2 * t)])
+    assert not found(X, np.arange(300, 340), both_sides(rng, 40), Sequence.of(ROWS)).any()
+
+
+def test_a_few_suspects_say_nothing(related):
+    assert not found(related, np.argsort(related[:, 3])[-4:], 4.0).any()
+
+
+def test_a_column_that_is_hard_to_predict_in_certain_rows_is_left_alone(related, rng):
+    """Gusts turn the wind where it is weak."""
+    X = related.copy()
+    weak = (X[:, 0] < np.quantile(X[:, 0], 0.1)) & (rng.random(ROWS) < 0.5)
+    X[weak, 5] += 3.0 * X[:, 5].std() * rng.normal(size=weak.sum())
+    judge, judgement = Judge.learn(X)
+    np.testing.assert_array_equal(judgement.repaired(X), X)
+    assert "certain rows" in judge.left_alone[5]
+
+
+def test_errors_of_one_column_that_are_anywhere_are_repaired(related, rng):
+    X = related.copy()
+    rows = rng.permutation(ROWS)[:40]
+    X[rows, 5] += 3.0 * X[:, 5].std() * both_sides(rng, 40)
+    _, judgement = Judge.learn(X)
+    assert judgement.wrong[rows, 5].mean() > 0.9
