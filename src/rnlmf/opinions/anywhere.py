@@ -1,16 +1,17 @@
 """Errors fall anywhere: what comes in certain rows only is something else.
 
-Where most columns have wrong cells, one more is no surprise. A single column in which suspects are found
-may have a sensor of its own that fails; more often it is one that nobody can predict now and then: gusts
-turn the wind where it is weak, the wages of a few counties are high. Such suspects are not spread like
-errors. In rows drawn at random the mean rank of anything has a known distribution: let ``r`` be the ranks
-of what another column should be, or of the column itself, and of their distance from the middle one. With
-``k`` suspects,
+Where most columns have wrong cells, one more is no surprise. A single column in which suspects are
+found may have a sensor of its own that fails; more often it is one that nobody can predict now and
+then: gusts turn the wind where it is weak, the wages of a few counties are high. Such suspects are
+not spread like errors. In rows drawn at random the mean rank of anything has a known distribution:
+let ``r`` be the ranks of what another column should be, or of the column itself, and of their
+distance from the middle one. With ``k`` suspects,
 
     (mean of r over suspects - mean of r) / (deviation of r) * sqrt(k)
 
-is nearly normal. And of a table's errors some are too high and some too low, or there is a gap between
-right cells and them, while a long tail is on one side and begins where the others end. Values that return to the letter (zeros) are no tail; where they are has been looked at before
+is nearly normal. And of a table's errors some are too high and some too low, or there is a gap
+between right cells and them, while a long tail is on one side and begins where the others end.
+Values that return to the letter (zeros) are no tail; where they are has been looked at before
 (:mod:`~rnlmf.opinions.returning`).
 """
 

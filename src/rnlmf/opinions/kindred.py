@@ -1,12 +1,13 @@
 """Suspects that are alike in rows that are alike: no errors, but something that no opinion has learned.
 
-Errors fall anywhere. A row like that of an error is as seldom wrong as any other, and then by another
-amount. Flights that land after midnight, patients on a drug or the stations of one county are not: where
-one of them is far from what was expected, so are others like it, and to the same place. With all suspects
-replaced by their predictions, a suspect has kin if several of the rows most similar to its own have a
-suspect in the same column, too, that is near it compared with how far both are off. By chance, with
-suspects in the share ``q`` of the rows, on one side of what they should be, the number of them among the
-nearest rows is binomial: no more have kin than have several of them there.
+Errors fall anywhere. A row like that of an error is as seldom wrong as any other, and then by
+another amount. Flights that land after midnight, patients on a drug or the stations of one county
+are not: where one of them is far from what was expected, so are others like it, and to the same
+place. With all suspects replaced by their predictions, a suspect has kin if several of the rows
+most similar to its own have a suspect in the same column, too, that is near it compared with how
+far both are off. By chance, with suspects in the share ``q`` of the rows, on one side of what they
+should be, the number of them among the nearest rows is binomial: no more have kin than have several
+of them there.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def with_kin(Z: Array, wrong: Array, prediction: Array, sequence: Sequence | Non
     found = np.zeros(wrong.shape, dtype=bool)
     rows = _some_rows(Z, wrong, prediction, sequence)
     kin = _Kin(Z, wrong, prediction, rows, sequence)
-    columns = [j for j in np.flatnonzero(kin.wrong.sum(axis=0) > CHANCE_CELLS) if _no_chance(kin, j)]
+    several = np.flatnonzero(kin.wrong.sum(axis=0) > CHANCE_CELLS)
+    columns = [j for j in map(int, several) if _no_chance(kin, j)]
     if columns and len(rows) < len(Z):
         rows = np.arange(len(Z))
         kin = _Kin(Z, wrong, prediction, rows, sequence)
