@@ -9,7 +9,7 @@ distance from the middle one. With ``k`` suspects,
 
     (mean of r over suspects - mean of r) / (deviation of r) * sqrt(k)
 
-is nearly normal. And of a table's errors some are too high and some too low, or there is a gap
+is nearly normal. And of errors some are too high and some too low, or there is a gap
 between right cells and them, while a long tail is on one side and begins where the others end.
 Values that return to the letter (zeros) are no tail; where they are has been looked at before
 (:mod:`~rnlmf.opinions.returning`).
@@ -26,43 +26,57 @@ from rnlmf.opinions.temporal import Sequence
 from rnlmf.typing import Array
 
 # So seldom errors would look as if they were not spread at random.
-CHANCE = 1e-3
-# Fewer suspects than this are anywhere.
+CHANCE = 0.02
+# Nothing can be said of the places of fewer suspects: they are errors if there is a gap.
 FEWEST = 5
 
 
 def not_anywhere(Z: Array, suspects: Array, witness: Witness, sequence: Sequence | None) -> Array:
-    """Columns whose suspects are in certain rows or, in a table, on one side of what they should be."""
-    m = Z.shape[1]
-    found = np.zeros(m, dtype=bool)
+    """Columns whose suspects are in certain rows, or the tail of right cells."""
+    found = np.zeros(Z.shape[1], dtype=bool)
     filled = np.where(suspects | np.isnan(Z), witness.prediction, Z)
-    for j in np.flatnonzero(suspects.sum(axis=0) >= FEWEST):
-        rows = np.flatnonzero(_first_of_each_run(suspects[:, j], sequence))
-        _, counts = np.unique(Z[rows, j], return_counts=True)
-        if len(rows) < FEWEST or counts.max() > len(rows) / 2:
-            continue
-        expected = filled.copy()
-        expected[:, j] = witness.prediction[:, j]
-        ranks = rankdata(expected, axis=0) / len(Z)
-        ranks = np.hstack([ranks, np.abs(ranks - 0.5)])
-        deviation = ranks.std(axis=0)
-        apart = np.abs(ranks[rows].mean(axis=0) - ranks.mean(axis=0)) * np.sqrt(len(rows))
-        found[j] = np.any(apart > norm.isf(CHANCE / (4 * m)) * deviation)
-        if sequence is None:
-            off = (Z[:, j] - witness.prediction[:, j]) / witness.scale[:, j]
-            found[j] |= _is_tail(off[rows], off[~suspects[:, j]])
+    for j in np.flatnonzero(suspects.any(axis=0)):
+        cells = suspects[:, j]
+        off = (Z[:, j] - witness.prediction[:, j]) / witness.scale[:, j]
+        rows = np.flatnonzero(_first_of_each_run(cells, sequence))
+        if cells.sum() < FEWEST:
+            found[j] = not _is_apart(off[rows], off[~cells])
+        elif len(rows) >= FEWEST and not _is_one_value(Z[rows, j]):
+            expected = filled.copy()
+            expected[:, j] = witness.prediction[:, j]
+            found[j] = _in_certain_rows(expected, rows) or _is_tail(off[rows], off[~cells])
     return found
+
+
+def _is_one_value(values: Array) -> bool:
+    """Whether most are the same to the letter."""
+    _, counts = np.unique(values, return_counts=True)
+    return bool(counts.max() > len(values) / 2)
+
+
+def _in_certain_rows(expected: Array, rows: Array) -> bool:
+    """Whether what cells should be is not in these rows as in others."""
+    ranks = rankdata(expected, axis=0) / len(expected)
+    ranks = np.hstack([ranks, np.abs(ranks - 0.5)])
+    apart = np.abs(ranks[rows].mean(axis=0) - ranks.mean(axis=0)) * np.sqrt(len(rows))
+    return bool(np.any(apart > norm.isf(CHANCE / (2 * ranks.shape[1])) * ranks.std(axis=0)))
 
 
 def _is_tail(suspects: Array, others: Array) -> bool:
     """Whether suspects are on one side, and go on where the others end."""
-    above = int(np.sum(suspects > 0.0))
-    if binomtest(above, len(suspects)).pvalue >= CHANCE:
-        return False
-    side = 1.0 if 2 * above > len(suspects) else -1.0
-    farthest = np.nanmax(side * others, initial=0.0)
-    outside = side * suspects
-    return bool(outside[outside > 0.0].min() < LEAST_GAP * farthest)
+    side = 1.0 if np.mean(suspects > 0.0) > 0.5 else -1.0
+    outside = suspects[side * suspects > 0.0]
+    one_side = binomtest(len(outside), len(suspects)).pvalue < CHANCE
+    return bool(one_side) and not _is_apart(outside, others)
+
+
+def _is_apart(suspects: Array, others: Array) -> bool:
+    """Whether there is a gap between suspects and the others on their sides, as they are off."""
+    for side in (-1.0, 1.0):
+        outside = side * suspects[side * suspects > 0.0]
+        if len(outside) and outside.min() < LEAST_GAP * np.nanmax(side * others, initial=0.0):
+            return False
+    return True
 
 
 def _first_of_each_run(suspects: Array, sequence: Sequence | None) -> Array:
