@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rnlmf.typing import Array
 
 
-class CodesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
+class CodesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """For estimators that give a sample `n_components_` codes, in the precision of the sample."""
 
     n_components_: int
