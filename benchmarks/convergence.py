@@ -45,7 +45,7 @@ def plain_run(case: Case, dtype: Any) -> tuple[float, float]:
 
 def our_run(case: Case, **changes: Any) -> tuple[float, float, int]:
     """Error, time and iterations of fit and denoise, best of several."""
-    model = case.model(neighbors=0.0, **changes)
+    model = case.model(neighbor_share=0.0, **changes)
     recovered: list[Any] = []
     time = min(seconds(lambda: recovered.append(model.fit_denoise(case.noisy))) for _ in range(REPEATS))
     return case.error(recovered[0]), time, model.n_iter_

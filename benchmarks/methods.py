@@ -152,7 +152,7 @@ def denoise(method: str, X: Any, seed: int, images: bool, factor: float, **more:
             random_state=seed,
         )
     else:
-        papers = {"noise_penalty": "l1", "neighbors": 0.0} if method != "RNLMF" else {}
+        papers = {"noise_penalty": "l1", "neighbor_share": 0.0} if method != "RNLMF" else {}
         model = rnlmf.RNLMF(
             256 if images else 62,
             kernel_scale=1.0 if images else 0.5,

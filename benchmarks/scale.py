@@ -30,7 +30,7 @@ from rnlmf.datasets import corrupt_entries
 from rnlmf.metrics import relative_rmse
 
 RESULTS = Path(__file__).parent / "results" / "scale.json"
-ALONE: dict[str, Any] = {"opinions": "dictionary", "neighbors": 0.0}
+ALONE: dict[str, Any] = {"opinions": "dictionary", "neighbor_share": 0.0}
 FEATURES, ATOMS = 64, 128
 
 

@@ -41,7 +41,7 @@ CHANGES = ("replace", "rename", "link", "mkdir", "unlink", "rmdir")
 # The model does not matter here.
 FAST = [
     *("--set", "n_components=5", "--set", "max_iter=5", "--set", "opinions=dictionary", "--quiet"),
-    *("--set", "neighbors=0", "--set", "kernel_scale=1.0", "--set", "noise_weight=scale"),
+    *("--set", "neighbor_share=0", "--set", "kernel_scale=1.0", "--set", "noise_weight=scale"),
 ]
 AT_A_STEP = ("KILL", "TERM", "INT", "EIO", "ENOSPC", "EXDEV")
 AT_A_MOMENT = ("KILL", "TERM", "INT")
@@ -152,7 +152,7 @@ class LongFit(Command):
     together = False
     PARAMETERS = {
         **{"n_components": 5, "max_iter": 40, "tol": 0.0, "kernel_scale": 1.0, "random_state": 0},
-        **{"noise_weight": "scale", "opinions": "dictionary", "neighbors": 0},
+        **{"noise_weight": "scale", "opinions": "dictionary", "neighbor_share": 0},
     }
 
     def __init__(self, folder: Path) -> None:

@@ -57,7 +57,7 @@ def make_seeds() -> None:
             (SEEDS / kind).mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path / "0.png" if path.is_dir() else path, SEEDS / kind / "valid")
     (SEEDS / "model").mkdir(exist_ok=True)
-    model = RNLMF(3, random_state=0, max_iter=5, opinions="dictionary", neighbors=0)
+    model = RNLMF(3, random_state=0, max_iter=5, opinions="dictionary", neighbor_share=0)
     save(model.fit(numbers()), SEEDS / "model" / "valid")
 
 

@@ -49,7 +49,12 @@ OPTIONS = st.fixed_dictionaries(
 
 
 def fitted(X, **options):
-    plain = {"opinions": "dictionary", "neighbors": 0, "kernel_scale": 1.0, "noise_weight": "scale"}
+    plain = {
+        "opinions": "dictionary",
+        "neighbor_share": 0,
+        "kernel_scale": 1.0,
+        "noise_weight": "scale",
+    }
     model = RNLMF(**{**plain, "dictionary_weight": 0.01, "max_iter": 6, "random_state": 0, **options})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

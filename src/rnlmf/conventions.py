@@ -7,11 +7,26 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rnlmf.typing import Array
+
+
+class CodesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """For estimators that give a sample `n_components_` codes, in the precision of the sample."""
+
+    n_components_: int
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
 
 def like(X: Any, values: Array) -> Any:

@@ -51,7 +51,7 @@ def test_a_fit_is_the_one_in_memory(client, noisy):
     X = da.from_array(noisy, chunks=(310, -1))
     here, there = RNLMF(30, **SETTINGS).fit(noisy), RNLMF(30, **SETTINGS).fit(X)
     assert close(there.components_, here.components_, 1e-5)
-    assert there.neighbors_ == here.neighbors_
+    assert there.neighbor_share_ == here.neighbor_share_
     lazy = there.denoise(X)
     assert isinstance(lazy, da.Array)
     assert lazy.shape == X.shape
@@ -62,14 +62,14 @@ def test_a_fit_is_the_one_in_memory(client, noisy):
 def test_columns_in_chunks_and_whole_numbers(client, noisy):
     whole = np.round(100 * noisy).astype(np.int64)
     X = da.from_array(whole, chunks=(400, 3))
-    settings = {**SETTINGS, "max_iter": 10, "neighbors": 0.0}
+    settings = {**SETTINGS, "max_iter": 10, "neighbor_share": 0.0}
     here, there = RNLMF(20, **settings).fit(whole), RNLMF(20, **settings).fit(X)
     assert close(there.components_, here.components_, 1e-5)
 
 
 def test_missing_values_and_the_choice_of_parameters(client, noisy, rng):
     gappy = np.where(rng.random(noisy.shape) < 0.05, np.nan, noisy)
-    settings = {"opinions": "dictionary", "max_iter": 20, "random_state": 0, "neighbors": 0.0}
+    settings = {"opinions": "dictionary", "max_iter": 20, "random_state": 0, "neighbor_share": 0.0}
     here = RNLMF(20, **settings).fit(gappy)
     there = RNLMF(20, **settings).fit(da.from_array(gappy, chunks=(500, -1)))
     assert there.selection_ == here.selection_
@@ -82,7 +82,7 @@ def test_a_data_frame_keeps_its_names(client, noisy):
     frames = pytest.importorskip("dask.dataframe")
     names = [f"sensor {j}" for j in range(noisy.shape[1])]
     frame = frames.from_pandas(pandas.DataFrame(noisy, columns=names), npartitions=3)
-    settings = {**SETTINGS, "max_iter": 10, "neighbors": 0.0}
+    settings = {**SETTINGS, "max_iter": 10, "neighbor_share": 0.0}
     model = RNLMF(20, **settings).fit(frame)
     assert model.feature_names_in_.tolist() == names
     assert close(model.components_, RNLMF(20, **settings).fit(noisy).components_, 1e-5)
@@ -95,7 +95,7 @@ def kill_one(client, rng):
 
 def test_a_worker_that_dies_is_made_up_for(client, curve, noisy, rng):
     X = da.from_array(noisy, chunks=(310, -1))
-    settings = {**SETTINGS, "neighbors": 0.0}
+    settings = {**SETTINGS, "neighbor_share": 0.0}
     here = RNLMF(30, **settings).fit(noisy)
 
     def callback(info):
@@ -118,7 +118,7 @@ def test_infinite_values_are_refused(client, noisy):
 def test_workers_that_die_at_any_time(curve, noisy):
     """Twenty of them, at random moments of a fit, one after the other."""
     rng = np.random.default_rng(0)
-    settings = {**SETTINGS, "neighbors": 0.0, "tol": 0.0, "max_iter": 150}
+    settings = {**SETTINGS, "neighbor_share": 0.0, "tol": 0.0, "max_iter": 150}
     here = RNLMF(30, **settings).fit(noisy)
     usual = relative_rmse(curve, here.denoise(noisy))
     kills = 0

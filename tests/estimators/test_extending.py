@@ -105,15 +105,36 @@ def test_a_name_that_is_taken_is_refused():
         kernels.register("rbf")(Cauchy)
 
 
-@pytest.mark.parametrize("name", ["kernel", "noise", "codes"])
+@pytest.mark.parametrize("name", OWN)
 def test_clustering(name, curved, tmp_path):
     X = np.vstack([curved[1][:60], curved[1][:60] + 10.0])
-    inner = default_estimator(*X.shape, max_iter=40, **OWN[name])
+    # The wide kernel of clusters has a small loss: with a larger weight the atoms leave the data.
+    own = {**OWN[name], "dictionary_weight": 1e-5} if name == "dictionary" else OWN[name]
+    inner = default_estimator(*X.shape, max_iter=40, **own)
     model = RNLMFClustering(2, estimator=inner, random_state=0).fit(X)
     assert len(set(model.labels_[:60])) == len(set(model.labels_[60:])) == 1
     save(model, tmp_path / "model.safetensors")
-    again = load(tmp_path / "model.safetensors", classes=[Cauchy, Elastic])
+    again = load(tmp_path / "model.safetensors", classes=[Cauchy, Elastic, FarApart])
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_atoms_that_repel_each_other_are_farther_apart(curved):
+    """And leave the data where that costs more than the loss, which is small if the kernel is wide."""
+    X = curved[1]
+
+    def fitted(weight):
+        model = default_estimator(*X.shape, dictionary_penalty=FarApart(), dictionary_weight=weight)
+        return model.set_params(random_state=0, max_iter=100).fit(X)
+
+    def likeness_of_atoms(model):
+        D = model.components_ / model.kernel_.sigma
+        return FarApart().value(kernels.RBF()(D, D))
+
+    free, repelled, away = (fitted(weight) for weight in (0.0, 1e-5, 1e-2))
+    likeness = [likeness_of_atoms(model) for model in (free, repelled, away)]
+    assert likeness[0] > likeness[1] > likeness[2]
+    assert np.abs(repelled.components_).max() < 10 * np.abs(X).max() < np.abs(away.components_).max()
+    assert away.objective_[-1] < free.objective_[-1] + 1e-2 * likeness[0]
 
 
 @pytest.mark.parametrize("name", OWN)

@@ -40,7 +40,7 @@ def test_scikit_learn_contract(estimator, check):
 
 def test_a_stream_is_as_good_as_a_fit_to_all_of_it(stream, model):
     X = curve(2000, 99)
-    whole = RNLMF(40, opinions="dictionary", neighbors=0.0, **SETTINGS).fit(np.concatenate(stream))
+    whole = RNLMF(40, opinions="dictionary", neighbor_share=0.0, **SETTINGS).fit(np.concatenate(stream))
     error = relative_rmse(X, model.denoise(noisy(X, 99)))
     assert error < 1.1 * relative_rmse(X, whole.denoise(noisy(X, 99)))
     assert model.n_batches_ == model.n_iter_ == 60
@@ -50,7 +50,7 @@ def test_a_stream_is_as_good_as_a_fit_to_all_of_it(stream, model):
 def test_a_fit_takes_a_third_of_the_passes_for_about_the_error(stream):
     X = np.concatenate(stream[:20])
     truth = np.concatenate([curve(512, seed) for seed in range(20)])
-    whole = RNLMF(40, opinions="dictionary", neighbors=0.0, **SETTINGS).fit(X)
+    whole = RNLMF(40, opinions="dictionary", neighbor_share=0.0, **SETTINGS).fit(X)
     batches = MiniBatchRNLMF(40, **SETTINGS).fit(X)
     assert batches.converged_
     assert batches.n_iter_ <= whole.n_iter_ / 3
@@ -70,7 +70,7 @@ def test_drift_is_followed_by_forgetting():
         for batch in batches:
             model.partial_fit(batch)
         errors.append(relative_rmse(X, model.denoise(noisy(X, 1))))
-    window = RNLMF(40, opinions="dictionary", neighbors=0.0, **SETTINGS).fit(
+    window = RNLMF(40, opinions="dictionary", neighbor_share=0.0, **SETTINGS).fit(
         np.concatenate(batches[-5:])
     )
     best = relative_rmse(X, window.denoise(noisy(X, 1)))

@@ -258,9 +258,23 @@ def test_files_of_the_first_format_load(curved):
     # There was a class that scaled the features for another model.
     assert type(model) is RNLMF
     assert (model.n_components, model.feature_scale) == (30, "robust")
+    assert len(model.get_feature_names_out()) == 30
     assert persistence.read_header(path)["feature_names"] == names
     denoised = model.denoise(pd.DataFrame(noisy, columns=names))
     assert np.linalg.norm(denoised - clean) < 0.3 * np.linalg.norm(noisy - clean)
+
+
+def test_fields_that_had_another_name_are_found(curved, file, monkeypatch):
+    model = RNLMF(10, neighbor_share=0.25, noise_weight="scale", max_iter=5).fit(curved[1])
+    new, then = "neighbor_share", "neighbors"
+    for name in (new, f"{new}_"):
+        vars(model)[name.replace(new, then)] = vars(model).pop(name)
+    monkeypatch.setattr(RNLMF, "get_params", lambda self, deep=True: {})
+    save(model, file)
+    monkeypatch.undo()
+    again = load(file)
+    assert (again.neighbor_share, again.neighbor_share_) == (0.25, 0.25)
+    assert not hasattr(again, then)
 
 
 def test_every_class_of_the_format_exists():
@@ -270,6 +284,8 @@ def test_every_class_of_the_format_exists():
 
 
 def test_a_loaded_clustering_labels_new_samples(curved, file):
-    model = RNLMFClustering(2, estimator=RNLMF(10, neighbors=0), random_state=0).fit(curved[1][:80])
+    model = RNLMFClustering(2, estimator=RNLMF(10, neighbor_share=0), random_state=0).fit(
+        curved[1][:80]
+    )
     save(model, file)
     np.testing.assert_array_equal(load(file).predict(curved[1][80:]), model.predict(curved[1][80:]))

@@ -58,7 +58,7 @@ def test_parts_fit_together(curved, opinions):
 
 def test_fit_denoise_and_factorize_are_fit_and_denoise(curved):
     _, noisy = curved
-    model = RNLMF(20, neighbors=0, opinions="dictionary", random_state=0)
+    model = RNLMF(20, neighbor_share=0, opinions="dictionary", random_state=0)
     together = model.fit_denoise(noisy)
     np.testing.assert_array_equal(together, model.denoise(noisy))
     result = factorize(noisy, 20, random_state=0)
@@ -231,7 +231,7 @@ def test_works_in_a_pipeline_and_a_grid_search(curved):
 def test_a_grid_search_takes_what_is_best_against_the_truth(curved, name, values, options):
     clean, noisy = curved
     units = 10.0 ** np.arange(-6, 6) if "feature_scale" in options else 1.0
-    model = RNLMF(**{"n_components": 40, "neighbors": 0.0, "random_state": 0, **options})
+    model = RNLMF(**{"n_components": 40, "neighbor_share": 0.0, "random_state": 0, **options})
     search = GridSearchCV(model, {name: values}, cv=2).fit(noisy * units)
     scores = search.cv_results_["mean_test_score"]
     assert np.all((scores > -1.0) & (scores < 0.0))

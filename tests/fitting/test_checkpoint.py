@@ -12,7 +12,13 @@ from rnlmf.fitting import checkpoint as module
 from rnlmf.io import FileError
 from rnlmf.metrics import relative_rmse
 
-SETTINGS = {"opinions": "dictionary", "neighbors": 0.0, "random_state": 0, "tol": 0.0, "max_iter": 60}
+SETTINGS = {
+    "opinions": "dictionary",
+    "neighbor_share": 0.0,
+    "random_state": 0,
+    "tol": 0.0,
+    "max_iter": 60,
+}
 
 
 class StoppedError(Exception):
@@ -82,7 +88,7 @@ checkpoint.Checkpoint.__init__.__kwdefaults__ = {"resume": False, "every": 0.0}
 X = np.load(sys.argv[1])
 def slow(info):
     time.sleep(0.02)
-RNLMF(20, opinions="dictionary", neighbors=0.0, random_state=0, tol=0.0, max_iter=60,
+RNLMF(20, opinions="dictionary", neighbor_share=0.0, random_state=0, tol=0.0, max_iter=60,
       kernel_scale=0.5, noise_weight="scale", callback=slow).fit(X, checkpoint=sys.argv[2])
 """
 

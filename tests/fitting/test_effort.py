@@ -48,7 +48,7 @@ def test_a_fit_is_one_fit_for_each_candidate_and_one_more(curved, calls):
 
 
 def test_with_numbers_given_there_is_one_fit_and_nothing_else(curved, calls):
-    RNLMF(20, kernel_scale=1.0, noise_weight="scale", neighbors=0, random_state=0).fit(curved[1])
+    RNLMF(20, kernel_scale=1.0, noise_weight="scale", neighbor_share=0, random_state=0).fit(curved[1])
     assert (calls["fits"], calls["encodings"], calls["summaries"]) == (1, 0, 1)
 
 

@@ -50,7 +50,7 @@ def test_copies_of_a_sample_do_not_take_the_places_of_its_neighbours(rng):
 
 def test_neighbours_are_heard_where_every_sample_stands_several_times(trajectory):
     copies = np.repeat(trajectory[::10], 2 * COUNT, axis=0)
-    model = RNLMF(20, **QUICK, neighbors=1.0).fit(copies)._model
+    model = RNLMF(20, **QUICK, neighbor_share=1.0).fit(copies)._model
     assert np.isfinite(model.neighbours.predict(copies, model.units.to_engine(copies))).all()
 
 
@@ -64,7 +64,7 @@ def test_the_share_is_chosen_on_all_kinds_of_samples(dense_first, rng):
     X = np.vstack([dense, strangers] if dense_first else [strangers, dense])
     # Fewer are asked than there are.
     assert scored_rows(X.shape[1]) < 300
-    assert RNLMF(20, **{**QUICK, "kernel_scale": 1.0}, max_iter=30).fit(X).neighbors_ == 1.0
+    assert RNLMF(20, **{**QUICK, "kernel_scale": 1.0}, max_iter=30).fit(X).neighbor_share_ == 1.0
 
 
 def test_gaps_of_neighbours_do_not_count(rng):
@@ -89,9 +89,9 @@ def test_neighbours_are_heard_on_dense_samples_and_help(trajectory):
     noisy = corrupt_entries(trajectory, 0.2, random_state=0)
     # Few atoms: the model alone is coarse.
     model = RNLMF(20, **QUICK).fit(noisy)
-    alone = RNLMF(20, **QUICK, neighbors=0).fit(noisy)
-    assert model.neighbors_ > 0.0
-    assert alone.neighbors_ == 0.0
+    alone = RNLMF(20, **QUICK, neighbor_share=0).fit(noisy)
+    assert model.neighbor_share_ > 0.0
+    assert alone.neighbor_share_ == 0.0
     error = relative_rmse(trajectory, model.denoise(noisy))
     assert error < relative_rmse(trajectory, alone.denoise(noisy))
 
@@ -100,25 +100,25 @@ def test_neighbours_are_not_heard_where_they_know_nothing(rng):
     # Many features of their own, few samples: the nearest is as far as any other.
     X = rng.standard_normal((200, 3)) @ rng.standard_normal((3, 60))
     X += 2.0 * rng.standard_normal(X.shape)
-    assert RNLMF(40, **QUICK).fit(X).neighbors_ <= 0.25
+    assert RNLMF(40, **QUICK).fit(X).neighbor_share_ <= 0.25
 
 
 def test_codes_are_the_models_own(trajectory):
     noisy = corrupt_entries(trajectory, 0.1, random_state=0)
-    heard = RNLMF(30, **QUICK, neighbors=1.0).fit(noisy)
-    alone = RNLMF(30, **QUICK, neighbors=0.0).fit(noisy)
+    heard = RNLMF(30, **QUICK, neighbor_share=1.0).fit(noisy)
+    alone = RNLMF(30, **QUICK, neighbor_share=0.0).fit(noisy)
     np.testing.assert_array_equal(heard.transform(noisy), alone.transform(noisy))
 
 
 def test_rows_are_treated_one_by_one(trajectory):
     noisy = corrupt_entries(trajectory, 0.1, random_state=0)
-    model = RNLMF(30, **QUICK, neighbors=1.0).fit(noisy)
+    model = RNLMF(30, **QUICK, neighbor_share=1.0).fit(noisy)
     whole = model.denoise(noisy)
     np.testing.assert_allclose(model.denoise(noisy[100:110]), whole[100:110], atol=1e-3)
     np.testing.assert_allclose(model.denoise(noisy[::-1])[::-1], whole, atol=1e-3)
 
 
-@pytest.mark.parametrize("neighbors", [-0.1, 1.5, "some"])
-def test_bad_share_is_refused(trajectory, neighbors):
-    with pytest.raises(ValueError, match="neighbors"):
-        RNLMF(5, neighbors=neighbors).fit(trajectory)
+@pytest.mark.parametrize("neighbor_share", [-0.1, 1.5, "some"])
+def test_bad_share_is_refused(trajectory, neighbor_share):
+    with pytest.raises(ValueError, match="neighbor_share"):
+        RNLMF(5, neighbor_share=neighbor_share).fit(trajectory)

@@ -16,7 +16,9 @@ def learned(curved):
     clean, noisy = curved
     columns = Columns.of(noisy)
     Z = columns.scaled(noisy)
-    parameters = RNLMF(30, noise_weight="scale", kernel_scale=0.5, neighbors=0.0).get_params(deep=False)
+    parameters = RNLMF(30, noise_weight="scale", kernel_scale=0.5, neighbor_share=0.0).get_params(
+        deep=False
+    )
     learner = Learner(LearnerSettings.of(parameters))
     tuning = learner.choose(bounded(Z), 0).tuning
     model, _ = learner.learn(bounded(Z), tuning, 0)
@@ -54,7 +56,9 @@ def test_rows_are_known_by_what_they_hold(rng):
 def test_a_sample_is_not_predicted_by_a_dictionary_that_has_seen_it(rng, n_samples):
     # Independent cells: who predicts them has seen them.
     Z = rng.normal(size=(n_samples, 6))
-    parameters = RNLMF(25, noise_weight="scale", kernel_scale=0.5, neighbors=0.0).get_params(deep=False)
+    parameters = RNLMF(25, noise_weight="scale", kernel_scale=0.5, neighbor_share=0.0).get_params(
+        deep=False
+    )
     learner = Learner(LearnerSettings.of(parameters))
     tuning = learner.choose(bounded(Z), 0).tuning
     model, _ = learner.learn(bounded(Z), tuning, 0)

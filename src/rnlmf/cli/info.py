@@ -53,7 +53,7 @@ def _model(file: Path) -> dict[str, Any]:
     if hasattr(model, "components_"):
         facts["n_components"] = len(model.components_)
     inner = innermost_model(model)
-    in_use = ("kernel_scale_", "noise_weight_", "code_weight_", "neighbors_")
+    in_use = ("kernel_scale_", "noise_weight_", "code_weight_", "neighbor_share_")
     for name in ("n_iter_", "converged_", *in_use):
         if hasattr(inner, name):
             facts[name.rstrip("_")] = np.asarray(getattr(inner, name)).item()

@@ -68,7 +68,7 @@ def default_estimator(n_samples: int, n_features: int, **parameters: Any) -> RNL
         "kernel_scale": 3.0,
         "noise_penalty": "l1",
         "noise_weight": "scale",
-        "neighbors": 0.0,
+        "neighbor_share": 0.0,
     }
     return RNLMF(**{**settings, **parameters})
 
@@ -85,8 +85,9 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
     representation of the codes by each other. The defaults differ from the paper, whose settings depend
     on the data: they are the same for all data. The paper's are, for example for
     COIL-20, ``RNLMFClustering(20, estimator=RNLMF(256, kernel_scale=1.0, noise_penalty="l1",
-    noise_weight=5e-4, neighbors=0, solver="paper"), link_by="neighbors", affinity="least-squares",
-    affinity_weight=0.01, n_neighbors=15, assign_labels="kmeans", min_relative_size=0)``.
+    noise_weight=5e-4, neighbor_share=0, solver="paper"), link_by="neighbors",
+    affinity="least-squares", affinity_weight=0.01, n_neighbors=15, assign_labels="kmeans",
+    min_relative_size=0)``.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from rnlmf.cluster.affinity import unit_rows
@@ -14,7 +14,7 @@ from rnlmf.compared.base import check_memory
 from rnlmf.compared.feature_dictionaries import EquiangularDictionary, SpannedDictionary
 from rnlmf.compared.feature_space import FeatureSpace
 from rnlmf.compared.pursuit import matching_pursuit
-from rnlmf.conventions import check_samples, report_fit
+from rnlmf.conventions import CodesMixin, check_samples, report_fit
 from rnlmf.engine.batches import canonical_order
 from rnlmf.kernels import KERNELS, Kernel
 from rnlmf.typing import Array
@@ -28,7 +28,7 @@ TRUSTING_ITERATIONS = 5
 MATRICES = 4
 
 
-class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelDictionaryLearning(CodesMixin, BaseEstimator):
     """Dictionary learning in the feature space of a kernel.
 
     Represents the images of samples by sparse combinations of atoms, with at most `n_nonzero` entries
@@ -84,6 +84,8 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ``A``; without a `structure` only.
     components_ : array of shape (n_components, n_features)
         ``D``; with a `structure` only.
+    n_components_ : int
+        Number of atoms.
     outliers_ : array of bool of shape (n_samples,)
         Training samples that were given up.
     sigma_ : float
@@ -193,7 +195,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             self.dual_components_ = dictionary.dual()
         else:
             self.components_ = dictionary.D * space.sigma
-        self._n_features_out = n_atoms
+        self.n_components_ = n_atoms
         report_fit(self, objective, len(objective), converged)
         return self
 
@@ -206,11 +208,6 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def distances(self, X: Any) -> Array:
         """``|phi(x) - c phi(dictionary)|``, of every sample: how badly the dictionary explains it."""
         return self._encode(self._prepared(check_samples(self, X)))[1]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     def _prepared(self, X: Array) -> Array:
         data = X.astype(np.float64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,7 +16,7 @@ from rnlmf.compared.dictionary_losses import (
     project,
     proximal_codes,
 )
-from rnlmf.conventions import check_samples, like
+from rnlmf.conventions import CodesMixin, check_samples, like
 from rnlmf.engine.batches import canonical_order
 from rnlmf.penalties import NOISE_PENALTIES, row_norms
 from rnlmf.typing import Array
@@ -34,7 +33,7 @@ RELATIVE_CAP = 3.0
 UNCAPPED_SWEEPS = 10
 
 
-class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Denoiser):
+class RobustDictionaryLearning(CodesMixin, Denoiser):
     """Dictionary learning that gross errors do not spoil.
 
     Represents samples by sparse combinations of atoms, the rows of ``D``, in the unit ball. With the
@@ -81,6 +80,8 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     ----------
     components_ : array of shape (n_components, n_features)
         The dictionary ``D``.
+    n_components_ : int
+        Number of atoms.
     noise_ : array of shape (n_samples, n_features)
         Noise of the training data.
     code_weight_, noise_weight_, cap_ : float
@@ -180,7 +181,7 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 break
         self._last = (C * scale, D) if self.warm_start else None
         self._model = (loss, D, scale)
-        self.components_ = D.astype(X.dtype)
+        self.components_, self.n_components_ = D.astype(X.dtype), n_atoms
         self.noise_ = (self._noise(data, C) * scale).astype(X.dtype)
         # The squared loss has the squared unit of the data, the others the unit itself.
         unit = scale**2 if self.loss == "l2" else scale
@@ -214,15 +215,6 @@ class RobustDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 f"X has {C.shape[1]} columns, but there are {len(self.components_)} codes per sample."
             )
         return C @ self.components_.astype(C.dtype)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     def _encode(self, X: Array) -> Array:
         loss, D, scale = self._model

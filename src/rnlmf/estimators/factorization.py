@@ -34,8 +34,8 @@ def factorize(X: Any, n_components: int | None = None, **parameters: Any) -> Fac
     n_components : int or None
         Number of atoms.
     **parameters
-        The other parameters of :class:`rnlmf.RNLMF`; `neighbors` is 0 and `opinions` "dictionary" if
-        not given.
+        The other parameters of :class:`rnlmf.RNLMF`; `neighbor_share` is 0 and `opinions` "dictionary"
+        if not given.
 
     Returns
     -------
@@ -49,7 +49,9 @@ def factorize(X: Any, n_components: int | None = None, **parameters: Any) -> Fac
     >>> result.denoised.shape, result.codes.shape, result.dictionary.shape
     ((150, 4), (150, 10), (10, 4))
     """
-    model = RNLMF(n_components, **{"neighbors": 0.0, "opinions": "dictionary", **parameters}).fit(X)
+    model = RNLMF(n_components, **{"neighbor_share": 0.0, "opinions": "dictionary", **parameters}).fit(
+        X
+    )
     codes, noise, denoised = model.split(X)
     return Factorization(
         dictionary=model.components_,

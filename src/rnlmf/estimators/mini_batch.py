@@ -53,7 +53,8 @@ class MiniBatchRNLMF(SampleTreatment):
     as one from all of them, so that large data need a fraction of the passes of :class:`RNLMF`, and a
     stream whose distribution drifts is followed.
 
-    The noise is told by the dictionary alone, as with ``RNLMF(opinions="dictionary", neighbors=0)``.
+    The noise is told by the dictionary alone, as with ``RNLMF(opinions="dictionary",
+    neighbor_share=0)``.
     All methods that treat samples are those of :class:`RNLMF`.
 
     Parameters
@@ -286,7 +287,7 @@ class MiniBatchRNLMF(SampleTreatment):
 
     def _settings(self) -> LearnerSettings:
         own = self.get_params(deep=False)
-        usual = {**RNLMF().get_params(deep=False), "opinions": "dictionary", "neighbors": 0.0}
+        usual = {**RNLMF().get_params(deep=False), "opinions": "dictionary", "neighbor_share": 0.0}
         return LearnerSettings.of({**usual, **own})
 
     def _learner(self) -> Learner:

@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from rnlmf.conventions import CodesMixin
 from rnlmf.estimators.model_checks import (
     check_fields,
     check_header,
@@ -45,6 +46,8 @@ SAVE_AGAIN = "save the model again, with rnlmf.save or rnlmf denoise --model."
 # Raised when a file of the new form cannot be read by the old code.
 FORMAT = 1
 
+# What fields of estimators were called by versions before.
+RENAMED = {"neighbors": "neighbor_share", "neighbors_": "neighbor_share_"}
 # Parameters that only matter while fitting, and that may be live objects.
 TRANSIENT = ("random_state", "callback")
 # Kernels and penalties that were registered by a name.
@@ -59,8 +62,8 @@ FAMILIES: tuple[dict[str, Any], ...] = (
 def save(model: BaseEstimator, path: str | Path, *, about: dict[str, Any] | None = None) -> None:
     """Save a fitted model.
 
-    Where the nearest samples have a say (``neighbors_`` above zero) the file holds up to 10,000
-    training samples; fit with ``neighbors=0`` if it must not.
+    Where the nearest samples have a say (``neighbor_share_`` above zero) the file holds up to 10,000
+    training samples; fit with ``neighbor_share=0`` if it must not.
 
     Parameters
     ----------
@@ -323,6 +326,9 @@ def _build(name: str, fields: dict[str, Any], known: dict[str, type]) -> Any:
         return kind(**fields)
     instance = kind.__new__(kind)
     if isinstance(instance, BaseEstimator):
+        fields = {RENAMED.get(key, key): value for key, value in fields.items()}
+        if isinstance(instance, CodesMixin) and "components_" in fields:
+            fields.setdefault("n_components_", len(fields["components_"]))
         # Parameters that an older version did not have take their defaults; then what is stored.
         kind.__init__(
             instance, **{key: fields[key] for key in kind._get_param_names() if key in fields}

@@ -94,14 +94,14 @@ class RNLMF(SampleTreatment):
     feature_scale : {"auto", "robust"} or None
         Whether every feature is divided by its robust spread before distances are taken. "auto" does
         where several opinions are heard; distances between images need none.
-    neighbors : float or "auto"
+    neighbor_share : float or "auto"
         Share, between 0 and 1, of the nearest denoised samples in the prediction of every entry, see
         :mod:`rnlmf.fitting.neighbours`; 0 is the paper's method. "auto" chooses it by held-out
         entries if the noise is "adaptive" or values are missing, and is 0 otherwise.
     dictionary_penalty : {"l2", "nuclear"}, FeaturePenalty or None
         ``R(D)``, in feature space.
     dictionary_weight : float
-        ``lambda_D``.
+        ``lambda_D``, beside the loss of all samples: the wider the kernel, the smaller that is.
     init : {"random", "samples"} or array of shape (n_components, n_features)
         First dictionary: Gaussian with each feature's mean and standard deviation, random samples,
         or the one given.
@@ -130,7 +130,7 @@ class RNLMF(SampleTreatment):
         The dictionary ``D``.
     kernel_ : Kernel
         The kernel, with its ``sigma``.
-    noise_weight_, kernel_scale_, code_weight_, neighbors_ : float
+    noise_weight_, kernel_scale_, code_weight_, neighbor_share_ : float
         Values in use.
     n_components_ : int
         Number of atoms.
@@ -204,7 +204,7 @@ class RNLMF(SampleTreatment):
         "sequence": ["boolean", AUTO],
         "false_repairs": [Interval(Real, 0, 1, closed="both")],
         "feature_scale": [StrOptions({"auto", "robust"}), None],
-        "neighbors": [Interval(Real, 0, 1, closed="both"), AUTO],
+        "neighbor_share": [Interval(Real, 0, 1, closed="both"), AUTO],
         "dictionary_penalty": [StrOptions(DICTIONARY_PENALTIES.keys()), FeaturePenalty, None],
         "dictionary_weight": [NOT_NEGATIVE],
         "init": [StrOptions({"random", "samples"}), "array-like"],
@@ -231,7 +231,7 @@ class RNLMF(SampleTreatment):
         sequence="auto",
         false_repairs=FALSE_REPAIRS,
         feature_scale="auto",
-        neighbors="auto",
+        neighbor_share="auto",
         dictionary_penalty=None,
         dictionary_weight=0.0,
         init="random",
@@ -254,7 +254,7 @@ class RNLMF(SampleTreatment):
         self.sequence = sequence
         self.false_repairs = false_repairs
         self.feature_scale = feature_scale
-        self.neighbors = neighbors
+        self.neighbor_share = neighbor_share
         self.dictionary_penalty = dictionary_penalty
         self.dictionary_weight = dictionary_weight
         self.init = init
@@ -325,7 +325,7 @@ class RNLMF(SampleTreatment):
         self._columns = Columns.of(in_memory(X)) if scaled else None
         data = self._scaled(X)
         if judging.heard:
-            parameters["neighbors"] = 0.0
+            parameters["neighbor_share"] = 0.0
         if judging.cells and self._columns is not None:
             # What is beyond any plausible range has nothing to say.
             data[self._columns.absurd(self._columns.scaled(X))] = np.nan
@@ -358,7 +358,7 @@ class RNLMF(SampleTreatment):
         self.feature_scale_ = None if self._columns is None else self._columns.spread
         self.kernel_ = type(kernel)(**{**kernel.get_params(deep=False), "sigma": width})
         self.kernel_scale_, self.code_weight_ = choice.tuning.kernel_scale, choice.tuning.code_weight
-        self.neighbors_ = 0.0 if model.neighbours is None else model.neighbours.share
+        self.neighbor_share_ = 0.0 if model.neighbours is None else model.neighbours.share
         self.noise_weight_ = model.problem.noise_weight / width**model.problem.noise_penalty.degree
         self.selection_, self.selection_confidence_ = choice.table, choice.confidence
         self.sequence_ = self._judge is not None and self._judge.ordered

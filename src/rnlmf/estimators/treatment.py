@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from rnlmf.conventions import check_samples, like, masked
+from rnlmf.conventions import CodesMixin, check_samples, like, masked
 from rnlmf.engine import Encoding, has_missing
 from rnlmf.engine.source import RowSource
 from rnlmf.estimators.large import by_block, rows_of
@@ -26,7 +26,7 @@ from rnlmf.opinions.pixels import PixelJudge
 from rnlmf.typing import Array
 
 
-class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SampleTreatment(CodesMixin, BaseEstimator):
     """The methods of :class:`rnlmf.RNLMF` that treat samples, and leave the model as it is.
 
     A fit sets the model, the units of the columns if they have some of their own, and the judge if
@@ -188,13 +188,8 @@ class SampleTreatment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         return held_out_score(self, self._check(X))
 
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.allow_nan = True
         return tags
 

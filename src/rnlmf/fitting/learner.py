@@ -236,7 +236,7 @@ class Learner:
 
     def reference(self, X: Rows, result: Fit) -> Neighbours | None:
         """Samples to ask for a second opinion, if one is wanted: as the fit has left them."""
-        share = self.settings.neighbors
+        share = self.settings.neighbor_share
         if result.reason is StopReason.INTERRUPTED:
             return None
         if isinstance(share, str) and not (self.settings.adaptive or has_missing(X)):
@@ -252,7 +252,7 @@ class Learner:
         neighbours = self.reference(X, result)
         if neighbours is None:
             return None
-        share = self.settings.neighbors
+        share = self.settings.neighbor_share
         if isinstance(share, str):
             share = self.share(X, model, neighbours, seed)
         neighbours = replace(neighbours, share=float(share))

@@ -81,7 +81,7 @@ class LearnerSettings:
     noise_penalty: Penalty = field(default_factory=L1)
     adaptive: bool = True
     noise_weight: float | str = "auto"
-    neighbors: float | str = "auto"
+    neighbor_share: float | str = "auto"
     dictionary_penalty: FeaturePenalty | None = None
     dictionary_weight: float = 0.0
     init: Any = "random"

@@ -302,7 +302,7 @@ def settings(page: PageContent) -> Section:
     tried = getattr(inner, "selection_", None)
     if tried:
         names = list(tried[0])
-        share = getattr(inner, "neighbors_", 0.0)
+        share = getattr(inner, "neighbor_share_", 0.0)
         section.parts.append(
             {
                 "kind": "table",
