@@ -96,20 +96,6 @@ class Sequence:
             lambda rows: maximum_filter1d(values[rows], width, axis=0, mode="nearest"), values.shape
         )
 
-    def distance_to_neighbours(self, Z: Array) -> Array:
-        """Usual distance of a column's cells from the median of the four nearest, itself left out."""
-
-        def distances(rows: slice) -> Array:
-            V = np.pad(Z[rows], ((2, 2), (0, 0)), mode="reflect") if len(Z[rows]) > 2 else Z[rows]
-            if len(V) == len(Z[rows]):
-                return np.full(V.shape, np.nan)
-            n = len(Z[rows])
-            around = np.stack([V[k : k + n] for k in (0, 1, 3, 4)])
-            return np.abs(Z[rows] - np.median(around, axis=0))
-
-        usual: Array = np.nanmedian(self.apply(distances, Z.shape), axis=0)
-        return usual
-
     def events(
         self, Z: Array, wrong: Array, prediction: Array, share: float, contradicted: Array
     ) -> Array:
