@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.scale.cluster import cluster, reduction
+from benchmarks.scale.kills import kills
 from benchmarks.scale.memory import memory
 from benchmarks.scale.streams import drift, streams
 from benchmarks.scale.tensors import tensors
@@ -26,6 +27,7 @@ SECTIONS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "streams": streams,
     "drift": drift,
     "memory": memory,
+    "kills": kills,
     "cluster": cluster,
     "reduction": reduction,
     "tensors": tensors,
@@ -37,8 +39,11 @@ def main() -> None:
     parser.add_argument("sections", nargs="*", default=[])
     parser.add_argument("--gigabytes", type=float, default=12.0, help="of the file of `memory`")
     parser.add_argument("--atoms", type=int, default=16, help="of the dictionary of `memory`")
-    parser.add_argument("--jobs", nargs="+", default=["fit", "mini-batch", "command"], help="of `memory`")
+    parser.add_argument(
+        "--jobs", nargs="+", default=["fit", "mini-batch", "command"], help="of `memory`"
+    )
     parser.add_argument("--rows", type=int, default=1_000_000, help="of `streams` and `cluster`")
+    parser.add_argument("--kills", type=int, default=20, help="of workers, and of fits, in `kills`")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in arguments.sections or SECTIONS:
