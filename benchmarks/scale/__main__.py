@@ -18,6 +18,7 @@ from typing import Any
 from benchmarks.scale.cluster import cluster, reduction
 from benchmarks.scale.kills import kills
 from benchmarks.scale.memory import memory
+from benchmarks.scale.same import same
 from benchmarks.scale.streams import drift, streams
 from benchmarks.scale.tensors import tensors
 
@@ -26,6 +27,7 @@ RESULTS = Path(__file__).parents[1] / "results" / "scale.json"
 SECTIONS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "streams": streams,
     "drift": drift,
+    "same": same,
     "memory": memory,
     "kills": kills,
     "cluster": cluster,

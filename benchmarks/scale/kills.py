@@ -29,6 +29,8 @@ SETTINGS: dict[str, Any] = {
     **ALONE,
 }
 ROWS, CHUNK, FEATURES = 3000, 310, 8
+# A worker is killed after so many more iterations at most.
+APART = 16
 # A worker that is slow to come back is not given up.
 LOCAL = {"distributed.deploy.lost-worker-timeout": "1 hour", "rnlmf.patience": "10 minutes"}
 
@@ -54,7 +56,7 @@ def kills(arguments: Any) -> dict[str, Any]:
 
 
 class Killer(threading.Thread):
-    """Kills workers of a local cluster at random moments, each time once a fit has got farther."""
+    """Kills workers of a local cluster at random moments of a fit."""
 
     def __init__(self, local: Any, rng: np.random.Generator, most: int) -> None:
         super().__init__(daemon=True)
@@ -64,13 +66,15 @@ class Killer(threading.Thread):
         self.killed: list[int] = []
 
     def run(self) -> None:
-        while len(self.killed) < self.most and not self.done.wait(float(self.rng.uniform(0.0, 2.0))):
+        due = int(self.rng.integers(1, APART))
+        while len(self.killed) < self.most and not self.done.wait(float(self.rng.uniform(0.0, 0.2))):
             names = {worker.name for worker in list(self.local.scheduler.workers.values())}
             found = [nanny.pid for name, nanny in list(self.local.workers.items()) if name in names]
             found = [process for process in found if process]
-            if found and self.iteration > max(self.killed, default=0):
+            if found and self.iteration >= due:
                 os.kill(int(self.rng.choice(found)), signal.SIGKILL)
                 self.killed.append(self.iteration)
+                due = self.iteration + int(self.rng.integers(1, APART))
                 print(f"killed at iteration {self.iteration}, {len(found) - 1} left", flush=True)
 
 
