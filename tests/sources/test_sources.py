@@ -153,12 +153,16 @@ def test_mini_batches_come_from_files(store, curved):
     assert errors[0] < 0.5 * relative_rmse(clean, noisy)
 
 
-def test_clusters_are_found_in_files(store):
+def test_clusters_are_found_in_files(store, tmp_path):
     X, y = make_blobs(400, n_features=12, centers=4, random_state=0)
     file = store(X, "parquet")
     model = RNLMFClustering(4, n_landmarks=50, random_state=0).fit(file)
     assert clustering_error(y, model.labels_) < 0.05
     assert clustering_error(y, model.predict(file)) < 0.05
+    expected = model.estimator_.denoise(X)
+    np.testing.assert_array_equal(model.denoise(file), expected)
+    model.denoise(file, out=tmp_path / "clean.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "clean.npy"), expected)
     with pytest.raises(ValueError, match="landmarks"):
         RNLMFClustering(4, compare_with="samples").fit(file)
 
@@ -168,6 +172,18 @@ def test_a_small_memory_map_is_an_array(tmp_path, curved):
     np.save(tmp_path / "rows.npy", curved[1])
     assert row_source(np.load(tmp_path / "rows.npy", mmap_mode="r")) is None
     assert row_source(curved[1]) is None
+
+
+def test_large_pieces_are_treated_in_steps(store, curved, monkeypatch):
+    model = RNLMF(10, max_iter=5, **SETTINGS).fit(curved[1])
+    expected = model.denoise(curved[1])
+    steps = []
+    denoised = RNLMF._denoised
+    monkeypatch.setattr(RNLMF, "_denoised", lambda *args: steps.append(1) or denoised(*args))
+    monkeypatch.setattr(engine_source, "PIECE_BYTES", 1 << 20)
+    monkeypatch.setattr(estimators_large, "STEP_BYTES", 8 * 12 * 70)
+    np.testing.assert_array_equal(model.denoise(store(curved[1], "npy")), expected)
+    assert len(steps) == 3
 
 
 def test_a_large_result_wants_a_place(store, curved, monkeypatch):

@@ -92,16 +92,28 @@ class DaskSource(RowSource):
         return DaskSource(array, self.names)
 
     def total(self, function: Callable[[Array], Array]) -> Array:
-        def attempt() -> Array:
-            chunks = [
-                chunk for chunk, rows in zip(self.chunks, self.array.chunks[0], strict=True) if rows > 0
-            ]
-            sums = summed(self.client, self.client.map(function, chunks, pure=False))
-            found: Array = awaited(self.client, sums)
-            return found
-
-        found: Array = persevere(self.client, attempt, self.renew)
+        found: Array = self._asked(
+            lambda chunks: summed(self.client, self.client.map(function, chunks, pure=False))
+        )
         return found
+
+    def each(self, function: Callable[[Array], Any]) -> list[Any]:
+        found: list[Any] = self._asked(
+            lambda chunks: self.client.submit(
+                list, self.client.map(function, chunks, pure=False), pure=False
+            )
+        )
+        return found
+
+    def _asked(self, asked: Callable[[list[Any]], Any]) -> Any:
+        """The result of a future of chunks that have rows."""
+
+        def attempt() -> Any:
+            rows = self.array.chunks[0]
+            chunks = [chunk for chunk, n in zip(self.chunks, rows, strict=True) if n > 0]
+            return awaited(self.client, asked(chunks))
+
+        return persevere(self.client, attempt, self.renew)
 
     def treated(self, treat: Callable[[Array], Array], width: int) -> Any:
         """``treat(rows)`` of all rows, as a lazy array."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from typing import Any
 
 import dask
@@ -46,7 +48,8 @@ def persevere(client: Any, attempt: Callable[[], Any], lost: Callable[[], None] 
     from distributed import KilledWorker
     from distributed.client import FutureCancelledError
 
-    failures = (FutureCancelledError, KilledWorker, OSError, TimeoutError, NobodyAtWorkError)
+    lost_answers = (FutureCancelledError, CancelledError, KilledWorker)
+    failures = (*lost_answers, OSError, TimeoutError, NobodyAtWorkError)
     for left in reversed(range(ATTEMPTS)):
         try:
             return attempt()
@@ -167,11 +170,18 @@ def awaited(client: Any, future: Any) -> Any:
         If the cluster has stopped.
     """
     watch = Watch(client)
-    while True:
-        try:
-            return future.result(timeout=LOOK)
-        except TimeoutError:
-            if future.status == "error":
-                # Its own, not ours.
-                raise
-            watch.look()
+    # Not by a timeout of Dask's own, which breaks off what is being fetched.
+    coming = asyncio.run_coroutine_threadsafe(
+        client.gather(future, asynchronous=True), client.loop.asyncio_loop
+    )
+    try:
+        while True:
+            try:
+                return coming.result(timeout=LOOK)
+            except TimeoutError:
+                if coming.done():
+                    # Its own, not ours.
+                    raise
+                watch.look()
+    finally:
+        coming.cancel()

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rnlmf.engine.batches import some_rows
+from rnlmf.engine.samples import blocks
 from rnlmf.engine.source import Rows, RowSource
 from rnlmf.sources import row_source, written
 from rnlmf.typing import Array
@@ -17,6 +18,8 @@ from rnlmf.typing import Array
 # Results of more bytes than this are not made in memory unasked.
 LARGEST_RESULT = 1 << 30
 QUANTILE_ROWS = 20_000
+# Rows of a large piece are treated so many bytes at a time.
+STEP_BYTES = 32 << 20
 
 
 def rows_of(
@@ -86,7 +89,18 @@ def by_block(
         out = np.empty((n, width), source.dtype)
     with written(out, source, width, source.dtype, names) as target:
         for rows in source.pieces():
-            target.put(rows, treat(source.read(rows)))
+            target.put(rows, in_steps(source.read(rows), treat, width))
             if progress is not None:
                 progress(rows.stop, n)
     return out
+
+
+def in_steps(rows: Array, treat: Callable[[Array], Array], width: int) -> Array:
+    """``treat(rows)`` some rows at a time: what it takes beside them depends on how many there are."""
+    step = max(1, STEP_BYTES // max(1, rows[:1].nbytes))
+    if len(rows) <= step:
+        return treat(rows)
+    found = np.empty((len(rows), width), rows.dtype)
+    for some in blocks(slice(0, len(rows)), step):
+        found[some] = treat(rows[some])
+    return found
