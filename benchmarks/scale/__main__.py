@@ -15,9 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scale.cluster import cluster, reduction
+from benchmarks.scale.cluster import cluster
 from benchmarks.scale.kills import kills
 from benchmarks.scale.memory import memory
+from benchmarks.scale.plan import reduction
 from benchmarks.scale.same import same
 from benchmarks.scale.streams import drift, streams
 from benchmarks.scale.tensors import tensors
@@ -44,7 +45,8 @@ def main() -> None:
     parser.add_argument(
         "--jobs", nargs="+", default=["fit", "mini-batch", "command"], help="of `memory`"
     )
-    parser.add_argument("--rows", type=int, default=1_000_000, help="of `streams` and `cluster`")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of `streams`")
+    parser.add_argument("--cluster-rows", type=int, default=2_000_000, help="of `cluster`")
     parser.add_argument("--kills", type=int, default=20, help="of workers, and of fits, in `kills`")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")

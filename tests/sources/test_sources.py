@@ -15,7 +15,7 @@ from rnlmf.estimators import large as estimators_large
 from rnlmf.fitting import large
 from rnlmf.io import FileError
 from rnlmf.metrics import clustering_error, relative_rmse
-from rnlmf.sources import row_source
+from rnlmf.sources import arrays, row_source
 
 SETTINGS = {"opinions": "dictionary", "kernel_scale": 0.5, "noise_weight": "scale", "random_state": 0}
 KINDS = ["map", "npy", "parquet", "parts", "zarr"]
@@ -165,6 +165,17 @@ def test_clusters_are_found_in_files(store, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "clean.npy"), expected)
     with pytest.raises(ValueError, match="landmarks"):
         RNLMFClustering(4, compare_with="samples").fit(file)
+
+
+def test_rows_from_all_over_a_map_do_not_pile_up(tmp_path, monkeypatch):
+    """A page that is touched brings its neighbours along."""
+    np.save(tmp_path / "rows.npy", np.arange(20_000.0).reshape(10_000, 2))
+    source = row_source(tmp_path / "rows.npy")
+    rows, gone = np.arange(0, 10_000, 3), []
+    monkeypatch.setattr(arrays, "let_go", lambda pages: gone.append(len(pages)))
+    np.testing.assert_array_equal(source[rows], np.load(tmp_path / "rows.npy")[rows])
+    assert len(gone) == -(-len(rows) // arrays.TAKEN_ROWS)
+    assert sum(gone) >= 9_990
 
 
 def test_a_small_memory_map_is_an_array(tmp_path, curved):
