@@ -178,6 +178,12 @@ def test_rows_from_all_over_a_map_do_not_pile_up(tmp_path, monkeypatch):
     assert sum(gone) >= 9_990
 
 
+def test_who_judges_is_said(store, curved, caplog):
+    with caplog.at_level("INFO", logger="rnlmf"):
+        RNLMF(10, max_iter=2, kernel_scale=0.5, noise_weight="scale").fit(store(curved[1], "npy"))
+    assert "by the dictionary alone" in caplog.text
+
+
 def test_a_small_memory_map_is_an_array(tmp_path, curved):
     """As joblib makes them: whether there are opinions must not depend on it."""
     np.save(tmp_path / "rows.npy", curved[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,8 @@ LARGEST_RESULT = 1 << 30
 QUANTILE_ROWS = 20_000
 # Rows of a large piece are treated so many bytes at a time.
 STEP_BYTES = 32 << 20
+
+log = logging.getLogger("rnlmf")
 
 
 def rows_of(
@@ -49,6 +52,8 @@ def rows_of(
         )
     if len(source) < 2:
         raise ValueError(f"X has {len(source)} sample(s); at least 2 are needed.")
+    if getattr(estimator, "opinions", None) == "auto":
+        log.info("rows that are not in memory: their cells are judged by the dictionary alone")
     estimator.n_features_in_ = source.shape[1]
     vars(estimator).pop("feature_names_in_", None)
     if source.names is not None:
