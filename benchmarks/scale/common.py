@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 # One fit of the dictionary is measured: nothing is searched, nobody else is heard.
-ALONE: dict[str, Any] = {"opinions": "dictionary", "neighbors": 0.0}
+ALONE: dict[str, Any] = {"opinions": "dictionary", "neighbor_share": 0.0}
 ONE_FIT: dict[str, Any] = {"kernel_scale": 1.0, "noise_weight": "scale", "random_state": 0}
 FEATURES, ATOMS = 64, 128
 
