@@ -4,7 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from rnlmf import MiniBatchRNLMF, load
+from rnlmf import RNLMF, MiniBatchRNLMF, load
 from rnlmf.cli import large
 from rnlmf.cli.app import app
 from rnlmf.metrics import relative_rmse
@@ -44,3 +44,74 @@ def test_what_it_cannot_do_is_said_first(file, tmp_path):
     )
     assert result.exit_code == 2
     assert not out.exists()
+
+
+@pytest.fixture
+def parts(tmp_path, curved):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for number in range(3):
+        columns = {f"x{j}": column for j, column in enumerate(curved[1].T)}
+        table = pa.table({"name": [f"{number} {i}" for i in range(200)], **columns})
+        pq.write_table(table, folder / f"part-{number}.parquet", row_group_size=90)
+    return folder
+
+
+def treated(*arguments):
+    return CliRunner().invoke(app, ["denoise", *map(str, arguments), *SMALL])
+
+
+def check_parts(out, curved):
+    assert sorted(file.name for file in out.iterdir()) == [f"part-{i}.parquet" for i in range(3)]
+    clean, noisy = curved
+    for number in range(3):
+        found = pq.read_table(out / f"part-{number}.parquet")
+        assert found.column("name").to_pylist() == [f"{number} {i}" for i in range(200)]
+        values = np.column_stack([found.column(f"x{j}").to_numpy() for j in range(12)])
+        assert relative_rmse(clean, values) < 0.7 * relative_rmse(clean, noisy)
+
+
+@pytest.mark.parametrize("name", ["parts", "parts/part-*.parquet"])
+def test_files_of_a_folder_or_pattern_go_to_a_folder(parts, tmp_path, curved, name):
+    out = tmp_path / "clean"
+    result = treated(tmp_path / name, "-o", out)
+    assert result.exit_code == 0, result.output
+    assert "600 rows of 12 columns" in result.stderr
+    assert "cleaning" in result.stderr
+    check_parts(out, curved)
+
+
+def test_several_files_do_not_go_to_one(parts, tmp_path):
+    result = treated(tmp_path / "parts" / "part-*.parquet", "-o", tmp_path / "clean.parquet")
+    assert result.exit_code == 3
+    assert "name a folder" in result.stderr
+    assert not (tmp_path / "clean.parquet").exists()
+
+
+def test_a_pattern_without_files(tmp_path):
+    result = treated(tmp_path / "part-*.parquet", "-o", tmp_path / "clean")
+    assert result.exit_code == 3
+    assert "matches no file" in result.stderr
+
+
+def test_a_scheduler_that_is_not_there(parts, tmp_path):
+    dask = pytest.importorskip("dask")
+    pytest.importorskip("distributed")
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        result = treated(parts, "-o", tmp_path / "clean", "--scheduler", "tcp://127.0.0.1:1")
+    assert result.exit_code == 2
+    assert "no scheduler" in result.stderr
+    assert not (tmp_path / "clean").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_files_on_a_cluster(parts, tmp_path, curved):
+    distributed = pytest.importorskip("distributed")
+    out, saved = tmp_path / "clean", tmp_path / "model.safetensors"
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local:
+        address = local.scheduler_address
+        result = treated(parts, "-o", out, "--scheduler", address, "--model", saved)
+    assert result.exit_code == 0, result.output
+    check_parts(out, curved)
+    assert type(load(saved)) is RNLMF

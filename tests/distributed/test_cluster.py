@@ -3,21 +3,34 @@
 import os
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 
-from rnlmf import RNLMF
+from rnlmf import RNLMF, RNLMFClustering
 from rnlmf.datasets import corrupt_entries
-from rnlmf.metrics import relative_rmse
+from rnlmf.metrics import clustering_error, relative_rmse
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
+solver = pytest.importorskip("rnlmf.distributed.solver")
+waiting = pytest.importorskip("rnlmf.distributed.waiting")
 
 # Processes that are killed can keep a busy machine waiting: `make test-slow`.
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 SETTINGS = {"opinions": "dictionary", "kernel_scale": 0.5, "noise_weight": "scale", "random_state": 0}
+
+
+# A worker that is slow to come back is not given up.
+LOCAL = {"distributed.deploy.lost-worker-timeout": "1 hour"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patient():
+    dask = pytest.importorskip("dask")
+    with dask.config.set(LOCAL):
+        yield
 
 
 def cluster(workers):
@@ -88,9 +101,13 @@ def test_a_data_frame_keeps_its_names(client, noisy):
     assert close(model.components_, RNLMF(20, **settings).fit(noisy).components_, 1e-5)
 
 
-def kill_one(client, rng):
-    processes = list(client.run(os.getpid).values())
-    os.kill(int(rng.choice(processes)), signal.SIGKILL)
+def kill_one(local, rng):
+    """A worker that the scheduler knows; whether there was one."""
+    names = {worker.name for worker in list(local.scheduler.workers.values())}
+    found = [nanny.pid for name, nanny in list(local.workers.items()) if name in names and nanny.pid]
+    if found:
+        os.kill(int(rng.choice(found)), signal.SIGKILL)
+    return bool(found)
 
 
 def test_a_worker_that_dies_is_made_up_for(client, curve, noisy, rng):
@@ -100,7 +117,7 @@ def test_a_worker_that_dies_is_made_up_for(client, curve, noisy, rng):
 
     def callback(info):
         if info.iteration in (20, 45):
-            kill_one(client, rng)
+            assert kill_one(client.cluster, rng)
 
     there = RNLMF(30, callback=callback, **settings).fit(X)
     errors = [relative_rmse(curve, model.denoise(noisy)) for model in (there, here)]
@@ -114,29 +131,80 @@ def test_infinite_values_are_refused(client, noisy):
         RNLMF(20).fit(da.from_array(X, chunks=(310, -1)))
 
 
-@pytest.mark.slow
 def test_workers_that_die_at_any_time(curve, noisy):
-    """Twenty of them, at random moments of a fit, one after the other."""
+    """Twenty of them, at random moments of fits, the start of a fit included."""
     rng = np.random.default_rng(0)
     settings = {**SETTINGS, "neighbor_share": 0.0, "tol": 0.0, "max_iter": 150}
-    here = RNLMF(30, **settings).fit(noisy)
-    usual = relative_rmse(curve, here.denoise(noisy))
+    usual = relative_rmse(curve, RNLMF(30, **settings).fit(noisy).denoise(noisy))
     kills = 0
     with cluster(3) as local, distributed.Client(local) as client:
         while kills < 20:
-            X = da.from_array(noisy, chunks=(310, -1))
-            done = threading.Event()
+            done, moved = threading.Event(), threading.Event()
 
-            def killer(done=done):
+            def killer(done=done, moved=moved):
                 nonlocal kills
-                while not done.wait(float(rng.uniform(0.5, 4.0))) and kills < 20:
-                    kill_one(client, rng)
-                    kills += 1
-                    time.sleep(1.0)
+                # Faster than a fit gets on it would be killed for ever.
+                while not done.wait(float(rng.uniform(0.0, 2.0))) and kills < 20:
+                    if moved.is_set() or len(client.nthreads()) == 3:
+                        kills += kill_one(local, rng)
+                        moved.clear()
 
             thread = threading.Thread(target=killer)
             thread.start()
-            model = RNLMF(30, **settings).fit(X)
-            done.set()
-            thread.join()
+            try:
+                model = RNLMF(30, callback=lambda info, moved=moved: moved.set(), **settings)
+                model.fit(da.from_array(noisy, chunks=(310, -1)))
+            finally:
+                done.set()
+                thread.join()
             assert relative_rmse(curve, model.denoise(noisy)) == pytest.approx(usual, rel=0.01)
+
+
+def test_a_cluster_without_workers_is_not_waited_for(noisy):
+    """As a local one is that has given up all it had."""
+    dask = pytest.importorskip("dask")
+    with (
+        dask.config.set({"rnlmf.patience": "3s"}),
+        cluster(1) as local,
+        distributed.Client(local),
+    ):
+        X = da.from_array(noisy, chunks=(310, -1))
+
+        def callback(info):
+            if info.iteration == 5:
+                local.scale(0)
+
+        with pytest.raises(RuntimeError, match="no worker"):
+            RNLMF(30, callback=callback, **SETTINGS).fit(X)
+
+
+def test_workers_that_come_get_rows(client, noisy, monkeypatch):
+    """As one does that comes back."""
+    X = da.from_array(noisy, chunks=(310, -1))
+    alone, *_ = client.nthreads()
+    monkeypatch.setattr(solver, "LOOK_ROUND", 0.0)
+    monkeypatch.setattr(solver, "workers_of", lambda client: [alone])
+    at_work = []
+
+    class Watched(solver.ClusterPass):
+        def distribute(self, n_atoms):
+            super().distribute(n_atoms)
+            at_work.append({worker for _, worker in self.parts})
+            monkeypatch.setattr(solver, "workers_of", waiting.workers_of)
+
+    monkeypatch.setattr(solver, "ClusterPass", Watched)
+    settings = {**SETTINGS, "neighbor_share": 0.0, "max_iter": 10}
+    there = RNLMF(30, **settings).fit(X)
+    assert [len(workers) for workers in at_work[:2]] == [1, 2]
+    here = RNLMF(30, **settings).fit(noisy)
+    assert there.objective_[-1] == pytest.approx(here.objective_[-1], rel=0.05)
+
+
+def test_clusters_by_landmarks(client):
+    X, y = make_blobs(400, n_features=12, centers=4, random_state=0)
+    rows = da.from_array(X, chunks=(90, -1))
+    model = RNLMFClustering(4, n_landmarks=50, random_state=0).fit(rows)
+    assert clustering_error(y, model.labels_) < 0.05
+    lazy = model.denoise(rows)
+    assert isinstance(lazy, da.Array)
+    np.testing.assert_allclose(lazy.compute(), model.denoise(X))

@@ -15,7 +15,7 @@ from rnlmf.estimators import large as estimators_large
 from rnlmf.fitting import large
 from rnlmf.io import FileError
 from rnlmf.metrics import clustering_error, relative_rmse
-from rnlmf.sources import row_source
+from rnlmf.sources import arrays, row_source
 
 SETTINGS = {"opinions": "dictionary", "kernel_scale": 0.5, "noise_weight": "scale", "random_state": 0}
 KINDS = ["map", "npy", "parquet", "parts", "zarr"]
@@ -153,14 +153,35 @@ def test_mini_batches_come_from_files(store, curved):
     assert errors[0] < 0.5 * relative_rmse(clean, noisy)
 
 
-def test_clusters_are_found_in_files(store):
+def test_clusters_are_found_in_files(store, tmp_path):
     X, y = make_blobs(400, n_features=12, centers=4, random_state=0)
     file = store(X, "parquet")
     model = RNLMFClustering(4, n_landmarks=50, random_state=0).fit(file)
     assert clustering_error(y, model.labels_) < 0.05
     assert clustering_error(y, model.predict(file)) < 0.05
+    expected = model.estimator_.denoise(X)
+    np.testing.assert_allclose(model.denoise(file), expected, atol=1e-9)
+    model.denoise(file, out=tmp_path / "clean.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "clean.npy"), expected, atol=1e-9)
     with pytest.raises(ValueError, match="landmarks"):
         RNLMFClustering(4, compare_with="samples").fit(file)
+
+
+def test_rows_from_all_over_a_map_do_not_pile_up(tmp_path, monkeypatch):
+    """A page that is touched brings its neighbours along."""
+    np.save(tmp_path / "rows.npy", np.arange(20_000.0).reshape(10_000, 2))
+    source = row_source(tmp_path / "rows.npy")
+    rows, gone = np.arange(0, 10_000, 3), []
+    monkeypatch.setattr(arrays, "let_go", lambda pages: gone.append(len(pages)))
+    np.testing.assert_array_equal(source[rows], np.load(tmp_path / "rows.npy")[rows])
+    assert len(gone) == -(-len(rows) // arrays.TAKEN_ROWS)
+    assert sum(gone) >= 9_990
+
+
+def test_who_judges_is_said(store, curved, caplog):
+    with caplog.at_level("INFO", logger="rnlmf"):
+        RNLMF(10, max_iter=2, kernel_scale=0.5, noise_weight="scale").fit(store(curved[1], "npy"))
+    assert "by the dictionary alone" in caplog.text
 
 
 def test_a_small_memory_map_is_an_array(tmp_path, curved):
@@ -168,6 +189,18 @@ def test_a_small_memory_map_is_an_array(tmp_path, curved):
     np.save(tmp_path / "rows.npy", curved[1])
     assert row_source(np.load(tmp_path / "rows.npy", mmap_mode="r")) is None
     assert row_source(curved[1]) is None
+
+
+def test_large_pieces_are_treated_in_steps(store, curved, monkeypatch):
+    model = RNLMF(10, max_iter=5, **SETTINGS).fit(curved[1])
+    expected = model.denoise(curved[1])
+    steps = []
+    denoised = RNLMF._denoised
+    monkeypatch.setattr(RNLMF, "_denoised", lambda *args: steps.append(1) or denoised(*args))
+    monkeypatch.setattr(engine_source, "PIECE_BYTES", 1 << 20)
+    monkeypatch.setattr(estimators_large, "STEP_BYTES", 8 * 12 * 70)
+    np.testing.assert_allclose(model.denoise(store(curved[1], "npy")), expected, atol=1e-9)
+    assert len(steps) == 3
 
 
 def test_a_large_result_wants_a_place(store, curved, monkeypatch):

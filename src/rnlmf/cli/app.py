@@ -83,6 +83,7 @@ def denoise(
     key: o.Key = None,
     transpose: o.Transpose = False,
     image_shape: o.ImageShape = None,
+    scheduler: o.Scheduler = None,
     overwrite: o.Overwrite = False,
     full_precision: o.FullPrecision = False,
     strict: o.Strict = False,
@@ -101,6 +102,7 @@ def denoise(
       rnlmf denoise walk.amc -o walk-clean.amc --model walk.safetensors
       rnlmf denoise sensors.parquet -o clean.parquet --skip station --noise samples
       rnlmf denoise data.mat -o data-clean.mat --key fea --transpose
+      rnlmf denoise 'part-*.parquet' -o clean/ --scheduler tcp://head:8786
     """
     from rnlmf.cli.denoise import denoise_file
 
@@ -121,6 +123,7 @@ def denoise(
         s.Fitting(noise.value, scale, tuple(settings or ()), seed, jobs, fast),
         writing,
         Terminal(quiet, as_json, words_aside=writing.to_standard_output),
+        scheduler,
     )
 
 

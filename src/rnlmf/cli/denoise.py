@@ -45,10 +45,11 @@ def denoise_file(
     fitting: Fitting,
     writing: Writing,
     terminal: Terminal,
+    scheduler: str | None = None,
 ) -> None:
     """Fit a model to a file, and write the file without its noise."""
-    if is_large(source):
-        denoise_large(source, fitting, writing, terminal)
+    if scheduler is not None or is_large(source):
+        denoise_large(source, fitting, writing, terminal, scheduler)
         return
     table = _fitted(source, reading, choice, fitting, writing, terminal)
     _write(table, writing, terminal)

@@ -32,7 +32,8 @@ Input = Annotated[
     typer.Argument(
         metavar="IN",
         help=".csv, .tsv, .jsonl, .xlsx, .parquet, .feather, .npy, .npz, .mat, .amc, multi-page .tiff, "
-        "any of them in .gz or .zip, a folder of images, or - for standard input.",
+        "any of them in .gz or .zip, a folder of images or of Parquet files, a pattern such as "
+        "'part-*.parquet', or - for standard input.",
         show_default=False,
     ),
 ]
@@ -42,7 +43,7 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="OUT",
-        help="Where to write; the same or another format. A name without suffix is a folder of images, "
+        help="Where to write; the same or another format. A name without suffix is a folder, "
         "- is standard output.",
         show_default=False,
     ),
@@ -193,6 +194,16 @@ ImageShape = Annotated[
         metavar="HxW",
         help="Samples are flat images of this size.",
         rich_help_panel=READING,
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Learn and clean Parquet files on this Dask cluster, whose workers must see IN and OUT.",
+        rich_help_panel=FITTING,
+        show_default=False,
     ),
 ]
 Jobs = Annotated[

@@ -18,6 +18,7 @@ from rnlmf.cluster.labels import EXTRA_VECTORS, LABEL_CONSTRAINTS, check_n_clust
 from rnlmf.cluster.landmarks import choose_landmarks
 from rnlmf.conventions import check_samples, like
 from rnlmf.engine.batches import canonical_order
+from rnlmf.engine.source import RowSource
 from rnlmf.estimators.large import rows_of
 from rnlmf.estimators.rnlmf import RNLMF
 from rnlmf.fitting.settings import threads_of
@@ -313,8 +314,14 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
             labels[rows] = self._cut.label_of_part[part]
         return labels
 
-    def denoise(self, X: Any) -> Any:
-        """Samples without their noise, ``X - E``, in the container of `X`."""
+    def denoise(self, X: Any, *, out: Any = None) -> Any:
+        """Samples without their noise, ``X - E``, in the container of `X`.
+
+        Those of data that are not in memory are written to `out`, as by :meth:`rnlmf.RNLMF.denoise`.
+        """
+        source = rows_of(self, X)
+        if source is not None:
+            return self.estimator_.denoise(source, out=out)
         return like(X, self.estimator_.denoise(check_samples(self, X)))
 
     def fit_denoise(self, X: Any, y: Any = None) -> Any:
@@ -379,7 +386,11 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
         self._factor = self._comparison.factor(C, len(X))
         landmarks = choose_landmarks(self._comparison.weigh(C, self._factor), count, rng)
         self._reference = self._comparison.prepare(landmarks)
-        chunks = [self._affinities(X[rows]) for rows in row_chunks(len(X), CHUNK_ROWS)]
+        chunks = (
+            X.each(self._affinities)
+            if isinstance(X, RowSource)
+            else [self._affinities(X[rows]) for rows in row_chunks(len(X), CHUNK_ROWS)]
+        )
         Z = scipy.sparse.csr_array(scipy.sparse.vstack(chunks))
         extra = self.min_relative_size > 0.0
         return landmark_graph(Z, landmarks, self.n_clusters, rng, extra=extra)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -72,13 +73,26 @@ class Part:
         options: Options,
         n_atoms: int,
     ) -> None:
-        options = replace(options, n_threads=worker_threads())
-        self.starts = starts
+        self.chunks, self.starts = chunks, starts
+        self.units, self.missing = units, missing
+        self.problem, self.options, self.n_atoms = problem, options, n_atoms
         self.version = FRESH
-        self.solvers: list[tuple[SinglePass, SolverState]] = []
-        for chunk in chunks:
-            solver = SinglePass(Samples(np.ascontiguousarray(chunk), units, missing), problem, options)
-            self.solvers.append((solver, solver.init(np.zeros((n_atoms, chunk.shape[1])))))
+
+    @cached_property
+    def solvers(self) -> list[tuple[SinglePass, SolverState]]:
+        """One for every chunk, with the state of its samples."""
+        options = replace(self.options, n_threads=worker_threads())
+        found = []
+        for chunk in self.chunks:
+            samples = Samples(np.ascontiguousarray(chunk), self.units, self.missing)
+            solver = SinglePass(samples, self.problem, options)
+            found.append((solver, solver.init(np.zeros((self.n_atoms, chunk.shape[1])))))
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to another worker: rows, from which the state is made anew there."""
+        content = {name: value for name, value in vars(self).items() if name != "solvers"}
+        return {**content, "version": FRESH}
 
     def answer(self, question: Question) -> Any:
         """The sum of the answers of all shards."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,13 +13,16 @@ import numpy as np
 
 from rnlmf.distributed.parts import FRESH, Part, Question, answer, denoised, itself
 from rnlmf.distributed.source import DaskSource, summed
+from rnlmf.distributed.waiting import awaited, finished, persevere, workers_of
 from rnlmf.engine import Options, Problem, Samples, SampleState, SinglePass, SolverState
 from rnlmf.engine.shard import Shard
 from rnlmf.engine.single_pass import Sums
 from rnlmf.typing import Array
 
-# A question whose answer was lost is asked again, so many times in a row at most.
-ATTEMPTS = 10
+# Seconds between two looks at whether all workers have rows.
+LOOK_ROUND = 30.0
+
+log = logging.getLogger("rnlmf")
 
 
 class ClusterPass(SinglePass):
@@ -35,6 +40,7 @@ class ClusterPass(SinglePass):
         self.client = source.client
         self.parts: list[tuple[Any, str]] = []
         self.version = FRESH
+        self.looked = 0.0
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -46,29 +52,56 @@ class ClusterPass(SinglePass):
         return SolverState.start(D, nowhere, self.options.step_damping)
 
     def distribute(self, n_atoms: int) -> None:
-        """A part for every worker, of the chunks that are there."""
+        """A part for every worker, of chunks that are there as far as that is fair."""
+        finished(self.client, self.source.chunks)
         where = self.client.who_has(self.source.chunks)
-        chunks = defaultdict(list)
         edges = np.concatenate([[0], np.cumsum(self.source.array.chunks[0])]).tolist()
-        for chunk, start, stop in zip(self.source.chunks, edges, edges[1:], strict=False):
-            if stop > start:
-                chunks[min(where[chunk.key])].append((chunk, start))
-        self.parts = []
-        for worker, some in sorted(chunks.items()):
-            part = self.client.submit(
-                Part,
-                [chunk for chunk, _ in some],
-                [start for _, start in some],
-                self.samples.units,
-                self.samples.missing,
-                self.problem,
-                self.options,
-                n_atoms,
-                workers=[worker],
-                allow_other_workers=True,
-                pure=False,
+        chunks = [
+            (chunk, start, stop - start)
+            for chunk, start, stop in zip(self.source.chunks, edges, edges[1:], strict=False)
+            if stop > start
+        ]
+        holders = [where.get(chunk.key, ()) for chunk, _, _ in chunks]
+        places = fairly(holders, [rows for _, _, rows in chunks], workers_of(self.client))
+        some = defaultdict(list)
+        for (chunk, start, _), worker in zip(chunks, places, strict=True):
+            some[worker].append((chunk, start))
+        self.parts = [
+            (
+                self.client.submit(
+                    Part,
+                    [chunk for chunk, _ in mine],
+                    [start for _, start in mine],
+                    self.samples.units,
+                    self.samples.missing,
+                    self.problem,
+                    self.options,
+                    n_atoms,
+                    workers=[worker],
+                    allow_other_workers=True,
+                    pure=False,
+                ),
+                worker,
             )
-            self.parts.append((part, worker))
+            for worker, mine in sorted(some.items())
+        ]
+        self.looked = time.monotonic()
+
+    def spread_out(self) -> None:
+        """Now and then: give workers that have come, or come back, their share."""
+        if not self.parts or time.monotonic() - self.looked < LOOK_ROUND:
+            return
+        self.looked = time.monotonic()
+        at_work = {min(places) for places in self.client.who_has(self.parts_alone).values() if places}
+        wanted = min(len(self.client.nthreads()), len(self.source.pieces()))
+        if at_work and len(at_work) < wanted:
+            log.info("%d of %d workers have rows: they are shared out anew", len(at_work), wanted)
+            self.parts = []
+
+    @property
+    def parts_alone(self) -> list[Any]:
+        """Without where they were to be."""
+        return [part for part, _ in self.parts]
 
     def tell(self, state: SolverState, order: Callable[[Shard], None]) -> None:
         self.asked(state, order, None)
@@ -89,10 +122,7 @@ class ClusterPass(SinglePass):
 
     def ask_once(self, question: Question) -> Any:
         """Send a question out, and wait for the sum."""
-        futures = self.submitted(answer, question)
-        if question.start is None:
-            return self.client.gather(futures)
-        return summed(self.client, futures).result()
+        return awaited(self.client, summed(self.client, self.submitted(answer, question)))
 
     def submitted(self, function: Callable[..., Any], question: Question, *more: Any) -> list[Any]:
         """Have every worker do something with its part and a question."""
@@ -106,27 +136,60 @@ class ClusterPass(SinglePass):
         ]
 
     def persevere(self, state: SolverState, attempt: Callable[[], Any]) -> Any:
-        """Try until it succeeds: what is lost with a worker is built again from its rows."""
-        from distributed import KilledWorker, wait
-        from distributed.client import FutureCancelledError
+        """Try until it succeeds: parts that are lost are built again from their rows."""
 
-        if not self.parts:
-            self.distribute(len(state.dictionary))
-        failures = (FutureCancelledError, KilledWorker, OSError, TimeoutError)
-        for _ in range(ATTEMPTS - 1):
-            try:
-                return attempt()
-            except failures:
-                self.client.wait_for_workers(1)
-                wait(self.source.chunks)
+        def with_parts() -> Any:
+            if not self.parts:
                 self.distribute(len(state.dictionary))
-        return attempt()
+            return attempt()
+
+        def lost() -> None:
+            self.parts = []
+            self.source.renew()
+
+        self.spread_out()
+        return persevere(self.client, with_parts, lost)
 
     def denoised(self, state: SolverState, rows: slice) -> Array:
         question = Question(Shard.rest, None, self.version, self.settling(state))
         rows = slice(*rows.indices(len(self.source)))
-        found = self.persevere(
-            state, lambda: self.client.gather(self.submitted(denoised, question, rows))
-        )
-        chunks = sorted((chunk for part in found for chunk in part), key=lambda item: item[0])
-        return np.concatenate([values for _, values in chunks])
+
+        def attempt() -> Any:
+            return awaited(self.client, summed(self.client, self.submitted(denoised, question, rows)))
+
+        found = self.persevere(state, attempt)
+        return np.concatenate([values for _, values in sorted(found, key=lambda item: item[0])])
+
+
+def fairly(holders: list[Any], rows: list[int], workers: list[str]) -> list[str]:
+    """A worker for every chunk: one that has it, unless others would have much less to do.
+
+    Parameters
+    ----------
+    holders : list of collection of str
+        For every chunk the workers that have it.
+    rows : list of int
+        Of every chunk.
+    workers : list of str
+        All there are, at least one.
+
+    Returns
+    -------
+    list of str
+        One for every chunk.
+    """
+    fair = sum(rows) / len(workers)
+    load = dict.fromkeys(workers, 0)
+    places = [""] * len(rows)
+    for number, some in enumerate(holders):
+        here = min((worker for worker in some if worker in load), key=load.__getitem__, default="")
+        # Half a chunk more than its share is nearer to it than half a chunk less.
+        if here and load[here] + rows[number] / 2 <= fair:
+            places[number] = here
+            load[here] += rows[number]
+    for number, place in enumerate(places):
+        if not place:
+            idle = min(load, key=load.__getitem__)
+            places[number] = idle
+            load[idle] += rows[number]
+    return places

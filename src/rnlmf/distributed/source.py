@@ -11,6 +11,7 @@ from typing import Any
 import dask
 import numpy as np
 
+from rnlmf.distributed.waiting import awaited, persevere
 from rnlmf.engine import Options, Problem, Samples, Solver
 from rnlmf.engine.source import RowSource
 from rnlmf.sources.arrays import float_type
@@ -54,24 +55,36 @@ class DaskSource(RowSource):
     @cached_property
     def chunks(self) -> list[Any]:
         """Futures of the chunks, kept on their workers, in the order of rows."""
-        from distributed import futures_of, wait
+        from distributed import futures_of
 
         kept = self.client.persist(self.array)
         by_key = {future.key: future for future in futures_of(kept)}
-        chunks = [by_key[keys[0]] for keys in kept.__dask_keys__()]
-        wait(chunks)
-        return chunks
+        return [by_key[keys[0]] for keys in kept.__dask_keys__()]
+
+    def renew(self) -> None:
+        """Have chunks made again if there are some that Dask has given up."""
+        if any(chunk.status not in ("pending", "finished") for chunk in self.chunks):
+            del self.chunks
 
     def pieces(self) -> list[slice]:
         edges = np.concatenate([[0], np.cumsum(self.array.chunks[0])]).tolist()
         return [slice(a, b) for a, b in pairwise(edges) if b > a]
 
     def read(self, rows: slice) -> Array:
-        found: Array = np.asarray(self.array[rows].compute())
-        return found
+        return self._fetched(self.array[rows])
 
     def take(self, rows: Array) -> Array:
-        found: Array = np.asarray(self.array[rows].compute())
+        return self._fetched(self.array[rows])
+
+    def _fetched(self, some: Any) -> Array:
+        from distributed import default_client
+
+        try:
+            client = default_client()
+        except ValueError:
+            # Without a cluster, by threads: what is treated by block needs none.
+            return np.asarray(some.compute())
+        found: Array = persevere(client, lambda: awaited(client, client.compute(some)))
         return found
 
     def mapped(self, function: Callable[[Array], Array]) -> RowSource:
@@ -79,11 +92,28 @@ class DaskSource(RowSource):
         return DaskSource(array, self.names)
 
     def total(self, function: Callable[[Array], Array]) -> Array:
-        chunks = [
-            chunk for chunk, rows in zip(self.chunks, self.array.chunks[0], strict=True) if rows > 0
-        ]
-        found: Array = summed(self.client, self.client.map(function, chunks, pure=False)).result()
+        found: Array = self._asked(
+            lambda chunks: summed(self.client, self.client.map(function, chunks, pure=False))
+        )
         return found
+
+    def each(self, function: Callable[[Array], Any]) -> list[Any]:
+        found: list[Any] = self._asked(
+            lambda chunks: self.client.submit(
+                list, self.client.map(function, chunks, pure=False), pure=False
+            )
+        )
+        return found
+
+    def _asked(self, asked: Callable[[list[Any]], Any]) -> Any:
+        """The result of a future of chunks that have rows."""
+
+        def attempt() -> Any:
+            rows = self.array.chunks[0]
+            chunks = [chunk for chunk, n in zip(self.chunks, rows, strict=True) if n > 0]
+            return awaited(self.client, asked(chunks))
+
+        return persevere(self.client, attempt, self.renew)
 
     def treated(self, treat: Callable[[Array], Array], width: int) -> Any:
         """``treat(rows)`` of all rows, as a lazy array."""
@@ -108,10 +138,10 @@ def treated_block(block: Array, treat: Callable[[Array], Array]) -> Array:
 
 
 def plus(parts: list[Any]) -> Any:
-    """The sum of sums, which are arrays or have ``plus``."""
+    """The sum of sums, which are arrays, lists or None, or have ``plus``."""
     # What a task was given belongs to others too, and it may run twice.
     total = deepcopy(parts[0])
-    for part in parts[1:]:
+    for part in parts[1:] if total is not None else ():
         total = total.plus(part) if hasattr(total, "plus") else total + part
     return total
 
@@ -122,6 +152,21 @@ def summed(client: Any, futures: list[Any]) -> Any:
         groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
         futures = [client.submit(plus, group, pure=False) for group in groups]
     return futures[0]
+
+
+def spread(source: RowSource) -> DaskSource:
+    """Rows of files that all workers can read, a chunk for every piece."""
+    import dask.array as da
+
+    read = dask.delayed(type(source).read, pure=False)
+    there = dask.delayed(source)
+    chunks = [
+        da.from_delayed(
+            read(there, piece), (piece.stop - piece.start, source.shape[1]), dtype=source.dtype
+        )
+        for piece in source.pieces()
+    ]
+    return DaskSource(da.concatenate(chunks), source.names)
 
 
 def dask_source(X: Any) -> DaskSource:

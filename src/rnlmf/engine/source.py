@@ -85,6 +85,10 @@ class RowSource(ABC):
             total = total + more
         return total
 
+    def each(self, function: Callable[[Array], Any]) -> list[Any]:
+        """What a function gives of all pieces, in their order."""
+        return [function(block) for block in self.blocks()]
+
     def flaws(self) -> Array:
         """For every feature how many values are missing, and how many infinite; counted once."""
         if self._flaws is None:

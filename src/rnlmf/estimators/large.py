@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rnlmf.engine.batches import some_rows
+from rnlmf.engine.samples import blocks
 from rnlmf.engine.source import Rows, RowSource
 from rnlmf.sources import row_source, written
 from rnlmf.typing import Array
@@ -17,6 +19,10 @@ from rnlmf.typing import Array
 # Results of more bytes than this are not made in memory unasked.
 LARGEST_RESULT = 1 << 30
 QUANTILE_ROWS = 20_000
+# Rows of a large piece are treated so many bytes at a time.
+STEP_BYTES = 32 << 20
+
+log = logging.getLogger("rnlmf")
 
 
 def rows_of(
@@ -46,6 +52,8 @@ def rows_of(
         )
     if len(source) < 2:
         raise ValueError(f"X has {len(source)} sample(s); at least 2 are needed.")
+    if getattr(estimator, "opinions", None) == "auto":
+        log.info("rows that are not in memory: their cells are judged by the dictionary alone")
     estimator.n_features_in_ = source.shape[1]
     vars(estimator).pop("feature_names_in_", None)
     if source.names is not None:
@@ -86,7 +94,18 @@ def by_block(
         out = np.empty((n, width), source.dtype)
     with written(out, source, width, source.dtype, names) as target:
         for rows in source.pieces():
-            target.put(rows, treat(source.read(rows)))
+            target.put(rows, in_steps(source.read(rows), treat, width))
             if progress is not None:
                 progress(rows.stop, n)
     return out
+
+
+def in_steps(rows: Array, treat: Callable[[Array], Array], width: int) -> Array:
+    """``treat(rows)`` some rows at a time: what it takes beside them depends on how many there are."""
+    step = max(1, STEP_BYTES // max(1, rows[:1].nbytes))
+    if len(rows) <= step:
+        return treat(rows)
+    found = np.empty((len(rows), width), rows.dtype)
+    for some in blocks(slice(0, len(rows)), step):
+        found[some] = treat(rows[some])
+    return found

@@ -12,6 +12,9 @@ from rnlmf.engine.source import RowSource
 from rnlmf.io.dataset import FileError
 from rnlmf.typing import Array
 
+# Rows of a memory map that are taken before their pages are let go: each brings many pages around it.
+TAKEN_ROWS = 1024
+
 
 def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Single precision for what fits in it, else double."""
@@ -45,11 +48,14 @@ class ArraySource(RowSource):
         return found
 
     def take(self, rows: Array) -> Array:
-        if isinstance(self.array, np.ndarray):
-            found = np.ascontiguousarray(self.array[rows], self.dtype)
-            let_go(self.array)
-            return found
-        return super().take(rows)
+        if not isinstance(self.array, np.ndarray):
+            return super().take(rows)
+        found = np.empty((len(rows), self.shape[1]), self.dtype)
+        for start in range(0, len(rows), TAKEN_ROWS):
+            some = rows[start : start + TAKEN_ROWS]
+            found[start : start + TAKEN_ROWS] = self.array[some]
+            let_go(self.array[some[0] : some[-1] + 1])
+        return found
 
     def pieces(self) -> list[slice]:
         """Chunks of rows, if the array has them and they are not tiny."""

@@ -66,24 +66,36 @@ def row_source(X: Any, *, large_map: int | None = None) -> RowSource | None:
 
 def _open_path(name: str) -> RowSource:
     path = Path(name)
-    if any(letter in name for letter in "*?["):
-        files = sorted(glob(name))
-        if not files:
-            raise FileError(path, "matches no file; check the name.")
-        return ParquetSource([Path(file) for file in files])
+    if is_pattern(path):
+        return ParquetSource(parquet_files(path))
     if not path.exists():
         raise FileError(path, "there is no such file; check the name.")
     if path.suffix == ".npy":
         return open_npy(path)
     if path.suffix == ".zarr":
         return open_zarr(path)
-    if path.is_dir():
-        files = sorted(map(str, path.rglob("*.parquet")))
-        if not files:
-            raise FileError(path, "is a folder without Parquet files; pass another.")
-        return ParquetSource([Path(file) for file in files])
-    if path.suffix in (".parquet", ".pq"):
-        return ParquetSource([path])
+    if path.is_dir() or path.suffix in (".parquet", ".pq"):
+        return ParquetSource(parquet_files(path))
     raise FileError(
         path, f"is {path.suffix or name!r}, which is not read by block; pass .npy, .parquet or .zarr."
     )
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether a name may stand for several."""
+    return any(letter in str(path) for letter in "*?[")
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The file itself, those in a folder, or those that match a pattern, in order."""
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        files = sorted(path.rglob("*.parquet"))
+        if not files:
+            raise FileError(path, "is a folder without Parquet files; pass another.")
+        return files
+    files = [Path(file) for file in sorted(glob(str(path)))]
+    if not files:
+        raise FileError(path, "matches no file; check the name.")
+    return files

@@ -16,8 +16,9 @@ from rnlmf.io.dataset import FileError
 from rnlmf.sources.arrays import float_type
 from rnlmf.typing import Array
 
-# Decoded row groups that are kept: blocks that follow each other are in one or two.
+# Decoded row groups that are kept: blocks that follow each other are in one or two. Of large ones, one.
 KEPT_GROUPS = 2
+LARGE_GROUP = 64 << 20
 
 
 class ParquetSource(RowSource):
@@ -50,7 +51,9 @@ class ParquetSource(RowSource):
         self._prepare()
 
     def _prepare(self) -> None:
-        self.group = lru_cache(maxsize=KEPT_GROUPS)(self.read_group)
+        rows = max((rows for _, _, rows in self.groups), default=0)
+        large = rows * self.shape[1] * self.dtype.itemsize > LARGE_GROUP
+        self.group = lru_cache(maxsize=1 if large else KEPT_GROUPS)(self.read_group)
         self.lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
