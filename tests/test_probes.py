@@ -1,5 +1,6 @@
 """The probes themselves, with a few attempts each: that they find something wrong where it is."""
 
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -160,6 +161,17 @@ def test_fuzzing_knows_what_a_file_may_not_lead_to(monkeypatch):
         {"__name__": "numba.core.serialize", "refuse": fuzz.refuse},
     )
     assert len(ended) == 2
+
+
+def test_fuzzing_watches_what_is_imported_at_first_use(tmp_path, monkeypatch):
+    package = tmp_path / "lazily" / "inner"
+    package.mkdir(parents=True)
+    for folder in (package.parent, package):
+        (folder / "__init__.py").touch()
+    (package / "deep.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    fuzz.import_whole(["lazily"])
+    assert "lazily.inner.deep" in sys.modules
 
 
 def test_memory_that_grows_is_found():
