@@ -131,6 +131,16 @@ def test_results_appear_all_together_or_not_at_all(tmp_path, monkeypatch):
     assert not list(tmp_path.rglob(".rnlmf-*"))
 
 
+def test_cells_that_cannot_be_kept_end_the_run(tmp_path, monkeypatch):
+    def no_room(cache, cell, outcome, arrays):
+        raise FileError(cache.folder, "cannot be written: No space left on device.")
+
+    monkeypatch.setattr(runner.Cache, "put", no_room)
+    with pytest.raises(FileError, match="No space left"):
+        small_run(tmp_path, quick=True, mode="auto", methods=["RPCA"])
+    assert not list(tmp_path.iterdir())
+
+
 def test_failed_cells_are_told_and_tried_again(tmp_path, monkeypatch, capsys):
     perform = runner.perform
 
