@@ -3,9 +3,9 @@
 Allowed is what a reader promises: a dataset, or a :class:`rnlmf.io.FileError` of one line. A crash,
 another exception, a command or a connection that a file leads to, more than 20 s or more than 2 GB for
 a file of a few kB is a finding, and the input that led to it is kept beside the results.
-``python -m probes.fuzz`` tries them one after the other, ``python -m probes.fuzz npz`` one of them;
-``--resume`` counts the time and the inputs of earlier runs on the same commit, and goes on from there.
-Seeds are in ``probes/seeds``.
+``python -m probes.fuzz`` tries them in turns, ``python -m probes.fuzz npz`` one of them; ``--resume``
+counts the time and the inputs of earlier runs on the same commit, and goes on from there. Time is that
+on a processor, without the start. Seeds are in ``probes/seeds``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import contextlib
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -47,14 +46,19 @@ TARGETS = {
     "model": "input.safetensors",
 }
 MOST_BYTES = 1 << 15
-MOST_SECONDS = 20
+# On a processor, and by the clock, which on a busy machine says little.
+MOST_SECONDS, MOST_WAITING = 20, 300
 MOST_MEGABYTES = 2048
 # What no file may lead to (events of `sys.addaudithook`); two formats are parsed in another process.
 FORBIDDEN = ("pickle.find_class", "os.system", "os.exec", "os.posix_spawn", "socket.connect")
 CHILD_PROCESS = "subprocess.Popen"
 APART = ("mat", "feather")
+# Beside the counts of outcomes.
+SECONDS = "seconds"
 # Counts are written down so often: libFuzzer ends without a word to Python.
 EVERY = 16
+# Seconds of one turn, so that a run that is ended early has tried all of them.
+TURN = 120
 
 
 def make_seeds() -> None:
@@ -80,16 +84,20 @@ def fuzz_one(target: str, seconds: int, counts_file: str) -> None:
     from rnlmf import io
     from rnlmf.estimators.persistence import load
 
-    folder = Path(
-        tempfile.mkdtemp(prefix="rnlmf-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
-    )
-    path = folder / TARGETS[target]
-    path.parent.mkdir(exist_ok=True)
+    path = Path(counts_file).parent / "data" / TARGETS[target]
+    path.parent.mkdir(parents=True)
     read_from = path.parent if target == "images" else path
     counts = {FINE: 0, REFUSED: 0}
     warnings.simplefilter("ignore")
 
+    start = _processor_seconds()
+
     def one_input(data: bytes) -> None:
+        used = _processor_seconds() - start
+        if used > seconds or sum(counts.values()) % EVERY == 0:
+            Path(counts_file).write_text(json.dumps({**counts, SECONDS: used}))
+        if used > seconds:
+            os._exit(0)
         path.write_bytes(data)
         try:
             load(path) if target == "model" else io.read(read_from)
@@ -98,15 +106,15 @@ def fuzz_one(target: str, seconds: int, counts_file: str) -> None:
             if "\n" in str(error):
                 raise RuntimeError("a message of several lines") from error
             counts[REFUSED] += 1
-        if sum(counts.values()) % EVERY == 0:
-            Path(counts_file).write_text(json.dumps(counts))
+        if _processor_seconds() - start - used > MOST_SECONDS:
+            raise RuntimeError(f"more than {MOST_SECONDS} s")
 
     # What is imported or compiled at first use shall not count.
     one_input((SEEDS / target / "valid").read_bytes())
+    start = _processor_seconds()
     sys.addaudithook(lambda event, arguments: refuse(target, event))
     words = [
-        f"-max_total_time={seconds}",
-        f"-timeout={MOST_SECONDS}",
+        f"-timeout={MOST_WAITING}",
         f"-rss_limit_mb={MOST_MEGABYTES}",
         f"-max_len={MOST_BYTES}",
         f"-artifact_prefix={RESULTS}/fuzz-{target}-",
@@ -153,10 +161,14 @@ def found() -> Record:
     return record
 
 
-def run(target: str, seconds: int) -> None:
-    """Fuzz in another process, and add it to what was found before, maybe by a run beside this one."""
-    start, used = time.monotonic(), _processor_seconds()
-    with tempfile.TemporaryDirectory() as folder:
+def run(target: str, seconds: int) -> bool:
+    """Fuzz in another process, and add it to what was found before, maybe by a run beside this one.
+
+    Returns whether nothing was found.
+    """
+    start = time.monotonic()
+    in_memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    with tempfile.TemporaryDirectory(prefix="rnlmf-fuzz-", dir=in_memory) as folder:
         counts_file = Path(folder) / "counts.json"
         words = [sys.executable, "-m", "probes.fuzz", target, "--seconds", str(seconds)]
         done = subprocess.run(
@@ -166,11 +178,12 @@ def run(target: str, seconds: int) -> None:
             text=True,
             errors="replace",
         )
-        counts = {}
+        counts = {SECONDS: 0.0}
         with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):
             counts = json.loads(counts_file.read_text())
     record = found()
     record.start -= time.monotonic() - start
+    used = counts.pop(SECONDS)
     for outcome, times in counts.items():
         record.add(target, outcome, times=times)
     if done.returncode != 0:
@@ -180,22 +193,19 @@ def run(target: str, seconds: int) -> None:
         record.add(target, WRONG, " | ".join(said[:3]) or done.stderr[-400:])
     features = re.findall(r"ft: (\d+)", done.stderr)
     record.facts[f"features reached by {target}"] = int(features[-1]) if features else 0
-    for name, more in [
-        (_seconds(target), min(seconds, time.monotonic() - start)),
-        (f"of them on a processor by {target}", _processor_seconds() - used),
-    ]:
-        record.facts[name] = record.facts.get(name, 0) + round(more)
+    record.facts[_seconds(target)] = round(record.facts.get(_seconds(target), 0) + used, 1)
     record.save("fuzz")
+    return done.returncode == 0
 
 
 def _seconds(target: str) -> str:
-    return f"seconds for {target}"
+    return f"seconds on a processor for {target}"
 
 
 def _processor_seconds() -> float:
-    """Of all processes that were started and have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    """Of this process and of those that it started and that have ended."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def main() -> int:
@@ -218,10 +228,12 @@ def main() -> int:
         (RESULTS / "fuzz.json").unlink(missing_ok=True)
         for corpus in RESULTS.glob("fuzz-*-corpus"):
             shutil.rmtree(corpus)
-    for target in given.target or TARGETS:
+    waiting = list(given.target or TARGETS)
+    while waiting:
+        target = waiting.pop(0)
         left = given.seconds - found().facts.get(_seconds(target), 0)
-        if left > 0:
-            run(target, left)
+        if left >= 1.0 and run(target, min(TURN, int(left))):
+            waiting.append(target)
     return found().save("fuzz")
 
 

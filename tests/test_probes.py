@@ -1,10 +1,13 @@
 """The probes themselves, with a few attempts each: that they find something wrong where it is."""
 
+import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import numpy as np
 import pytest
+from coverage import CoverageData
 
 from probes import coverage, damage, fuzz, mutants, page, record, soak, versions
 from probes.record import FINE, WRONG, Record
@@ -84,6 +87,28 @@ def test_the_nearest_tests_come_first():
     ]
     assert elsewhere == ["tests/cleaning/test_cells.py::test_a", "tests/cli/test_app.py::test_a"]
     assert mutants.nearest("io/heads.py", set()) == ([], [])
+
+
+def test_every_test_is_in_one_piece_of_a_run_for_coverage():
+    words = [Path(word) for part in coverage.pieces().values() for word in part]
+    files = [file.relative_to(record.ROOT) for file in (record.ROOT / "tests").rglob("test_*.py")]
+    assert [sum(file.is_relative_to(word) for word in words) for file in files] == [1] * len(files)
+    assert Path("src") in words
+
+
+def test_what_was_reached_of_changed_files_is_forgotten(tmp_path, monkeypatch):
+    monkeypatch.setattr(coverage, "DATA", tmp_path / "data.sqlite")
+    monkeypatch.setattr(coverage, "ROOT", tmp_path)
+    data = CoverageData(basename=str(coverage.DATA))
+    data.add_lines({str(tmp_path / "src" / name): [1, 2] for name in ("kept.py", "changed.py")})
+    data.write()
+    told = subprocess.CompletedProcess([], 0, stdout="src/changed.py\n")
+    monkeypatch.setattr(coverage.subprocess, "run", lambda *_, **__: told)
+    coverage.forget("1234567")
+    left = CoverageData(basename=str(coverage.DATA))
+    left.read()
+    assert left.lines(str(tmp_path / "src" / "kept.py")) == [1, 2]
+    assert not left.lines(str(tmp_path / "src" / "changed.py"))
 
 
 @pytest.mark.slow
