@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from typing import Any
 from probes.record import FINE, RESULTS, ROOT, WRONG, Record
 
 DATA = RESULTS / "coverage.sqlite"
+DURATIONS = RESULTS / "coverage-durations"
 FOUND = RESULTS / "coverage.json"
 NEEDED = 0.95
 ADDED = "with what was reached before, on commits"
@@ -41,10 +43,26 @@ def pieces() -> dict[str, list[str]]:
 
 
 def run(tests: list[str]) -> bool:
-    """Run tests and add what they reach; whether they pass."""
+    """Run tests and add what they reach, and how long they take; whether they pass."""
     words = [sys.executable, "-m", "pytest", "-q", "--cov=src/rnlmf", "--cov-branch", "--cov-append"]
-    words += ["--cov-context=test", "--cov-report=", *tests]
-    return subprocess.run(words, cwd=ROOT, env=_environment()).returncode == 0
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        words += ["--cov-context=test", "--cov-report=", "-o", "junit_family=xunit1"]
+        done = subprocess.run([*words, f"--junitxml={report}", *tests], cwd=ROOT, env=_environment())
+        before = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
+        DURATIONS.write_text(json.dumps({**before, **durations(report)}))
+    return done.returncode == 0
+
+
+def durations(report: Path) -> dict[str, float]:
+    """Seconds of every test, by its name."""
+    found = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        file, name = case.get("file") or "", case.get("name") or ""
+        module = file.removesuffix(".py").replace("/", ".")
+        inner = (case.get("classname") or "").removeprefix(module).strip(".")
+        found["::".join(filter(None, [file, inner, name]))] = float(case.get("time") or 0.0)
+    return found
 
 
 def forget(commit: str) -> None:

@@ -87,6 +87,28 @@ def test_the_nearest_tests_come_first():
     ]
     assert elsewhere == ["tests/cleaning/test_cells.py::test_a", "tests/cli/test_app.py::test_a"]
     assert mutants.nearest("io/heads.py", set()) == ([], [])
+    # The shortest first, and none that takes very long.
+    seconds = {"tests/io/test_heads.py::test_a": 2.0, "tests/io/test_tables.py::test_a": 100.0}
+    beside, _ = mutants.nearest("io/heads.py", tests, seconds)
+    assert beside == [
+        *("tests/io/test_heads.py::test_b", "tests/io/test_heads.py::test_a"),
+        "tests/io/test_tables.py::test_b",
+    ]
+
+
+def test_how_long_tests_take_is_known_by_their_names(tmp_path):
+    cases = [
+        ("tests/io/test_a.py", "tests.io.test_a", "test_one[x-1]", "1.5"),
+        ("tests/io/test_a.py", "tests.io.test_a.TestGroup", "test_two", "0.25"),
+    ]
+    told = "".join(
+        f'<testcase file="{f}" classname="{c}" name="{n}" time="{t}"/>' for f, c, n, t in cases
+    )
+    (tmp_path / "report.xml").write_text(f"<testsuites><testsuite>{told}</testsuite></testsuites>")
+    assert coverage.durations(tmp_path / "report.xml") == {
+        "tests/io/test_a.py::test_one[x-1]": 1.5,
+        "tests/io/test_a.py::TestGroup::test_two": 0.25,
+    }
 
 
 def test_every_test_is_in_one_piece_of_a_run_for_coverage():
@@ -114,11 +136,14 @@ def test_what_was_reached_of_changed_files_is_forgotten(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_tests_of_a_line_are_known_from_a_run_of_them(tmp_path, monkeypatch):
     monkeypatch.setattr(coverage, "DATA", tmp_path / "data.sqlite")
+    monkeypatch.setattr(coverage, "DURATIONS", tmp_path / "durations")
     assert coverage.run(["tests/test_metrics.py"])
     counts = coverage.by_folder(coverage.known())
     assert counts["engine"]["covered_lines"] < counts["engine"]["num_statements"]
     assert counts["all of src"]["num_statements"] > counts["engine"]["num_statements"]
-    reached = mutants.Reached(tmp_path / "data.sqlite")
+    reached = mutants.Reached(tmp_path / "data.sqlite", tmp_path / "durations")
+    assert all(test.startswith("tests/test_metrics.py::test") for test in reached.seconds)
+    assert reached.seconds
     code = (record.ROOT / "src" / "rnlmf" / "metrics.py").read_text().splitlines()
     line = next(i for i, text in enumerate(code, 1) if text.startswith("    return"))
     first, more = reached.tests("metrics.py", line)
