@@ -7,6 +7,7 @@ it goes on, where it ends without a fault, to the bit; on a cluster of Dask, of 
 lost, about there (:class:`probes.commands.ClusterFit`). What `reproduce` has computed is kept.
 
 A fault comes at a random moment, or at a step: the n-th call that changes the folder of the outputs.
+``--only reproduce,dask`` tries these commands alone.
 """
 
 from __future__ import annotations
@@ -193,13 +194,11 @@ def probe(record: Record, count: int, seed: int, names: tuple[str, ...] | None =
 
 def main() -> int:
     """Try, and write what was found."""
-    given = options(__doc__, count=300, seed=0)
+    given = options(__doc__, count=300, seed=0, only="")
+    chosen = tuple(given.only.split(",")) if given.only else None
     record = Record("faults while commands write")
-    record.facts["commands"] = (
-        "denoise (file; all outputs; folder), apply, cluster, save, reproduce; fits with a checkpoint, "
-        "in memory and on a cluster of Dask"
-    )
-    probe(record, given.count, given.seed)
+    record.facts["commands"] = list(chosen or COMMANDS)
+    probe(record, given.count, given.seed, chosen)
     return record.save("faults")
 
 
