@@ -160,9 +160,8 @@ def probe(record: Record, count: int, seed: int, names: tuple[str, ...] | None =
             command.learn()
             last_step = steps(command)
             # Every command begins with another fault, so that a short run has some of all.
-            for trial in range(
-                position, position + count // len(every) + (position < count % len(every))
-            ):
+            first = position + seed
+            for trial in range(first, first + count // len(every) + (position < count % len(every))):
                 command.reset()
                 kind = KINDS[trial % len(KINDS)]
                 if kind == "gone" and not command.has_input:
@@ -193,12 +192,18 @@ def probe(record: Record, count: int, seed: int, names: tuple[str, ...] | None =
 
 
 def main() -> int:
-    """Try, and write what was found."""
+    """Try, and write what was found after every command; those that were tried on this commit stay."""
     given = options(__doc__, count=300, seed=0, only="")
-    chosen = tuple(given.only.split(",")) if given.only else None
     record = Record("faults while commands write")
-    record.facts["commands"] = list(chosen or COMMANDS)
-    probe(record, given.count, given.seed, chosen)
+    each = -(-given.count // len(COMMANDS))
+    record.facts["faults of every command"] = each
+    record.resume("faults")
+    done = record.facts.setdefault("commands", [])
+    for seed, name in enumerate(COMMANDS, given.seed):
+        if name not in done and name in (given.only.split(",") if given.only else COMMANDS):
+            probe(record, each, seed, (name,))
+            done.append(name)
+            record.save("faults")
     return record.save("faults")
 
 
