@@ -4,7 +4,7 @@ import pytest
 
 from rnlmf import io
 from rnlmf.io.table_file import Style, TableFile, Traits
-from rnlmf.io.text_columns import ALWAYS_WHOLE, as_text, is_whole, typed
+from rnlmf.io.text_columns import ALWAYS_WHOLE, as_text, is_whole, numbers_of, typed
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,12 @@ def test_no_more_than_five_columns_are_named(tmp_path):
     with pytest.raises(io.FileError, match="no numeric column") as refused:
         io.read(tmp_path / "t.csv")
     assert [f"'{name}' is text" in str(refused.value) for name in "abcdefg"] == [True] * 5 + [False] * 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "decimals"), [(["1.25", "3", "4.5"], 2), (["7", "-8"], 0), ([".5"], 1)]
+)
+def test_a_column_has_the_decimals_of_its_longest_number(cells, decimals):
+    values, traits = numbers_of(pa.array(cells), Style())
+    assert values.tolist() == [float(cell) for cell in cells]
+    assert (traits.decimals, traits.whole) == (decimals, decimals == 0)
