@@ -16,7 +16,7 @@ distributed = pytest.importorskip("distributed")
 
 SETTINGS = {
     **{"n_components": 30, "opinions": "dictionary", "kernel_scale": 0.5, "noise_weight": "scale"},
-    **{"neighbors": 0.0, "random_state": 0},
+    **{"neighbor_share": 0.0, "random_state": 0},
 }
 
 
