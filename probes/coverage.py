@@ -1,7 +1,9 @@
 """Lines and branches of the package that tests reach, and by which test each is reached.
 
-The fast tests are run. ``python -m probes.coverage tests/distributed`` runs these alone, slow ones too,
-and adds what they reach to what is known; with ``--known`` nothing is run.
+The fast tests are run, folder by folder; ``--resume`` goes on with those that were not run on this
+commit. ``python -m probes.coverage tests/distributed`` runs these alone, slow ones too, and adds what
+they reach to what is known; of files that were changed since, all is forgotten first. With ``--known``
+nothing is run.
 
 *Fine* is a folder of which at least 95% is reached, lines and branches together. The tests of each line
 are left in ``probes/results/coverage.sqlite``, for ``python -m probes.mutants``.
@@ -15,6 +17,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -22,17 +25,55 @@ from typing import Any
 from probes.record import FINE, RESULTS, ROOT, WRONG, Record
 
 DATA = RESULTS / "coverage.sqlite"
+DURATIONS = RESULTS / "coverage-durations"
 FOUND = RESULTS / "coverage.json"
 NEEDED = 0.95
 ADDED = "with what was reached before, on commits"
+RAN, FAILING = "tests that were run", "tests of which some fail"
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
 
+def pieces() -> dict[str, list[str]]:
+    """All tests, in parts that are run one by one."""
+    folder = ROOT / "tests"
+    parts = {f"tests/{f.name}": [f"tests/{f.name}"] for f in sorted(folder.iterdir()) if f.is_dir()}
+    parts = {name: words for name, words in parts.items() if list((ROOT / name).glob("test_*.py"))}
+    alone = [f"tests/{file.name}" for file in sorted(folder.glob("test_*.py"))]
+    return {**parts, "tests, others": alone, "examples in docstrings": ["src"]}
+
+
 def run(tests: list[str]) -> bool:
-    """Run tests and keep what they reach; whether they pass."""
-    words = [sys.executable, "-m", "pytest", "-q", "--cov=src/rnlmf", "--cov-branch"]
-    words += ["--cov-context=test", "--cov-report=", *tests]
-    return subprocess.run(words, cwd=ROOT, env=_environment()).returncode == 0
+    """Run tests and add what they reach, and how long they take; whether they pass."""
+    words = [sys.executable, "-m", "pytest", "-q", "--cov=src/rnlmf", "--cov-branch", "--cov-append"]
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        words += ["--cov-context=test", "--cov-report=", "-o", "junit_family=xunit1"]
+        done = subprocess.run([*words, f"--junitxml={report}", *tests], cwd=ROOT, env=_environment())
+        before = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
+        DURATIONS.write_text(json.dumps({**before, **durations(report)}))
+    return done.returncode == 0
+
+
+def durations(report: Path) -> dict[str, float]:
+    """Seconds of every test, by its name."""
+    found = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        file, name = case.get("file") or "", case.get("name") or ""
+        module = file.removesuffix(".py").replace("/", ".")
+        inner = (case.get("classname") or "").removeprefix(module).strip(".")
+        found["::".join(filter(None, [file, inner, name]))] = float(case.get("time") or 0.0)
+    return found
+
+
+def forget(commit: str) -> None:
+    """Drop what is known of files that were changed since a commit: it stands at other lines."""
+    from coverage import CoverageData
+
+    words = ["git", "diff", "--name-only", commit.removesuffix("-dirty"), "--", "src"]
+    changed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    data = CoverageData(basename=str(DATA))
+    data.read()
+    data.purge_files([str(ROOT / name) for name in changed.split()])
 
 
 def known() -> dict[str, Any]:
@@ -67,16 +108,38 @@ def main() -> int:
     """Run the tests, and write what they reach."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tests", nargs="*")
+    parser.add_argument("--resume", action="store_true", help="go on where a run ended")
     parser.add_argument("--known", action="store_true", help="run nothing")
     given = parser.parse_args()
-    record = Record("lines and branches that tests reach: 95% of a folder (fine) or less (wrong)")
     RESULTS.mkdir(exist_ok=True)
+    record = Record("lines and branches that tests reach: 95% of a folder (fine) or less (wrong)")
+    before = json.loads(FOUND.read_text()) if FOUND.exists() else {"commit": "", "facts": {}}
+    same = before["commit"] == record.commit
+    ran, failing = (before["facts"].get(name, []) for name in (RAN, FAILING))
     if given.tests or given.known:
-        before = json.loads(FOUND.read_text())
-        record.facts[ADDED] = f"{before['facts'].get(ADDED, '')} {before['commit']}".strip()
-    added = ["--cov-append", "-m", "slow or not slow", *given.tests] if given.tests else []
-    if not given.known and not run(added):
-        record.add("tests", WRONG, "some fail")
+        if not same:
+            forget(before["commit"])
+            record.facts[ADDED] = f"{before['facts'].get(ADDED, '')} {before['commit']}".strip()
+        parts = {} if given.known else {name: ["-m", "slow or not slow", name] for name in given.tests}
+    else:
+        if not (given.resume and same):
+            DATA.unlink(missing_ok=True)
+            ran, failing = [], []
+        parts = {name: words for name, words in pieces().items() if name not in ran}
+    for name, words in parts.items():
+        passed = run(words)
+        ran = sorted({*ran, name})
+        failing = sorted({*failing, name} - ({name} if passed else set()))
+        write(record, ran, failing)
+    return write(record, ran, failing)
+
+
+def write(record: Record, ran: list[str], failing: list[str]) -> int:
+    """Write what was reached so far."""
+    record.rows, record.wrong = {}, []
+    record.facts.update({RAN: ran, FAILING: failing})
+    for name in failing:
+        record.add("tests", WRONG, f"some of {name} fail")
     for folder, counts in by_folder(known()).items():
         lines = counts["covered_lines"] / counts["num_statements"]
         branches = counts["covered_branches"] / max(1, counts["num_branches"])

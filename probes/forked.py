@@ -72,7 +72,7 @@ class Forked:
         """Send a signal."""
         os.kill(self._process, number)
 
-    def ended(self, within: float = 120.0) -> bool:
+    def ended(self, within: float = 600.0) -> bool:
         """Wait for the end; False if the time is over."""
         end = time.monotonic() + within
         while self.returncode is None:

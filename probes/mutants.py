@@ -30,15 +30,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from probes.coverage import DATA
+from probes.coverage import DATA, DURATIONS
 from probes.record import FINE, RESULTS, ROOT, WRONG, Record, options
 
 MODULES = ("kernels.py", "penalties.py", "engine", "fitting", "model_selection", "cluster", "io")
 # Processor time of a mutant's tests, in seconds; one that takes longer hangs, which a test notices.
 LIMIT = 120
-# Of the tests that reach a line so many are run at most: first some in the folder of the module and few
-# elsewhere, which are mostly of whole commands and take long; then more, for a mutant that survives.
+# Of the tests that reach a line so many are run at most, the shortest first: some in the folder of the
+# module and few elsewhere, which are mostly of whole commands; then more, for a mutant that survives.
 MOST_TESTS = ((18, 6), (150, 20))
+# A test that takes longer is not run: it would kill few mutants in all the time that it takes.
+LONGEST = 20.0
 # What was killed stays killed: tests are added, not taken away.
 KILLED = RESULTS / "mutants_killed.txt"
 # Imported once, and then there in every copy of the process. Nothing of the library is among them.
@@ -150,8 +152,10 @@ def _files(path: Path) -> list[Path]:
 class Reached:
     """Which tests run which line, as `probes.coverage` left it."""
 
-    def __init__(self, data: Path = DATA) -> None:
+    def __init__(self, data: Path = DATA, durations: Path = DURATIONS) -> None:
         from coverage import CoverageData
+
+        self.seconds: dict[str, float] = json.loads(durations.read_text()) if durations.exists() else {}
 
         self.data = CoverageData(basename=str(data))
         self.data.read()
@@ -173,7 +177,7 @@ class Reached:
         new = [str(own)] if (ROOT / own).exists() else []
         if not found:
             return [new, [str(own.parent)]]
-        beside, elsewhere = nearest(file, found)
+        beside, elsewhere = nearest(file, found, self.seconds)
         (few, fewer), (many, more) = MOST_TESTS
         return [beside[:few] + elsewhere[:fewer] + new, beside[few:many] + elsewhere[fewer:more]]
 
@@ -188,14 +192,17 @@ def own_tests(file: str) -> str:
     return str(Path("tests") / path.parent / f"test_{path.stem}.py")
 
 
-def nearest(file: str, tests: set[str]) -> tuple[list[str], list[str]]:
-    """Tests of the module and of its folder, and those elsewhere.
+def nearest(
+    file: str, tests: set[str], seconds: dict[str, float] | None = None
+) -> tuple[list[str], list[str]]:
+    """Tests of the module and of its folder, and those elsewhere, the shortest first.
 
     From each file of tests one is taken in turn, so that the first are not all of one kind.
     """
-    own = own_tests(file)
+    own, seconds = own_tests(file), seconds or {}
     by_file: dict[str, list[str]] = {}
-    for test in sorted(tests, key=lambda test: (len(test), test)):
+    short = (test for test in tests if seconds.get(test, 0.0) <= LONGEST)
+    for test in sorted(short, key=lambda test: (seconds.get(test, 0.0), len(test), test)):
         by_file.setdefault(test.partition("::")[0], []).append(test)
     first = by_file.pop(own, [])[: MOST_TESTS[0][0] // 2]
     beside = [name for name in sorted(by_file) if Path(name).parent == Path(own).parent]

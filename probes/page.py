@@ -36,10 +36,14 @@ def section(found: dict[str, Any]) -> str:
             total[kind] += counts[kind]
     if len(found["rows"]) > 1:
         lines.append(_line("all", total))
-    lines += ["", *(f"- {name}: {value}" for name, value in found["facts"].items())]
+    lines += ["", *(f"- {name}: {_words(value)}" for name, value in found["facts"].items())]
     lines += [f"- {row}: {why}" for row, why in EXPLAINED.get(found["name"], {}).items()]
     lines += [f"- wrong: `{' '.join(example.split())[:300]}`" for example in found["wrong"]]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _words(value: Any) -> str:
+    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
 
 
 def _line(name: str, counts: dict[str, int]) -> str:

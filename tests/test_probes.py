@@ -1,9 +1,13 @@
 """The probes themselves, with a few attempts each: that they find something wrong where it is."""
 
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import numpy as np
 import pytest
+from coverage import CoverageData
 
 from probes import coverage, damage, fuzz, mutants, page, record, soak, versions
 from probes.record import FINE, WRONG, Record
@@ -83,16 +87,63 @@ def test_the_nearest_tests_come_first():
     ]
     assert elsewhere == ["tests/cleaning/test_cells.py::test_a", "tests/cli/test_app.py::test_a"]
     assert mutants.nearest("io/heads.py", set()) == ([], [])
+    # The shortest first, and none that takes very long.
+    seconds = {"tests/io/test_heads.py::test_a": 2.0, "tests/io/test_tables.py::test_a": 100.0}
+    beside, _ = mutants.nearest("io/heads.py", tests, seconds)
+    assert beside == [
+        *("tests/io/test_heads.py::test_b", "tests/io/test_heads.py::test_a"),
+        "tests/io/test_tables.py::test_b",
+    ]
+
+
+def test_how_long_tests_take_is_known_by_their_names(tmp_path):
+    cases = [
+        ("tests/io/test_a.py", "tests.io.test_a", "test_one[x-1]", "1.5"),
+        ("tests/io/test_a.py", "tests.io.test_a.TestGroup", "test_two", "0.25"),
+    ]
+    told = "".join(
+        f'<testcase file="{f}" classname="{c}" name="{n}" time="{t}"/>' for f, c, n, t in cases
+    )
+    (tmp_path / "report.xml").write_text(f"<testsuites><testsuite>{told}</testsuite></testsuites>")
+    assert coverage.durations(tmp_path / "report.xml") == {
+        "tests/io/test_a.py::test_one[x-1]": 1.5,
+        "tests/io/test_a.py::TestGroup::test_two": 0.25,
+    }
+
+
+def test_every_test_is_in_one_piece_of_a_run_for_coverage():
+    words = [Path(word) for part in coverage.pieces().values() for word in part]
+    files = [file.relative_to(record.ROOT) for file in (record.ROOT / "tests").rglob("test_*.py")]
+    assert [sum(file.is_relative_to(word) for word in words) for file in files] == [1] * len(files)
+    assert Path("src") in words
+
+
+def test_what_was_reached_of_changed_files_is_forgotten(tmp_path, monkeypatch):
+    monkeypatch.setattr(coverage, "DATA", tmp_path / "data.sqlite")
+    monkeypatch.setattr(coverage, "ROOT", tmp_path)
+    data = CoverageData(basename=str(coverage.DATA))
+    data.add_lines({str(tmp_path / "src" / name): [1, 2] for name in ("kept.py", "changed.py")})
+    data.write()
+    told = subprocess.CompletedProcess([], 0, stdout="src/changed.py\n")
+    monkeypatch.setattr(coverage.subprocess, "run", lambda *_, **__: told)
+    coverage.forget("1234567")
+    left = CoverageData(basename=str(coverage.DATA))
+    left.read()
+    assert left.lines(str(tmp_path / "src" / "kept.py")) == [1, 2]
+    assert not left.lines(str(tmp_path / "src" / "changed.py"))
 
 
 @pytest.mark.slow
 def test_tests_of_a_line_are_known_from_a_run_of_them(tmp_path, monkeypatch):
     monkeypatch.setattr(coverage, "DATA", tmp_path / "data.sqlite")
+    monkeypatch.setattr(coverage, "DURATIONS", tmp_path / "durations")
     assert coverage.run(["tests/test_metrics.py"])
     counts = coverage.by_folder(coverage.known())
     assert counts["engine"]["covered_lines"] < counts["engine"]["num_statements"]
     assert counts["all of src"]["num_statements"] > counts["engine"]["num_statements"]
-    reached = mutants.Reached(tmp_path / "data.sqlite")
+    reached = mutants.Reached(tmp_path / "data.sqlite", tmp_path / "durations")
+    assert all(test.startswith("tests/test_metrics.py::test") for test in reached.seconds)
+    assert reached.seconds
     code = (record.ROOT / "src" / "rnlmf" / "metrics.py").read_text().splitlines()
     line = next(i for i, text in enumerate(code, 1) if text.startswith("    return"))
     first, more = reached.tests("metrics.py", line)
@@ -160,6 +211,17 @@ def test_fuzzing_knows_what_a_file_may_not_lead_to(monkeypatch):
         {"__name__": "numba.core.serialize", "refuse": fuzz.refuse},
     )
     assert len(ended) == 2
+
+
+def test_fuzzing_watches_what_is_imported_at_first_use(tmp_path, monkeypatch):
+    package = tmp_path / "lazily" / "inner"
+    package.mkdir(parents=True)
+    for folder in (package.parent, package):
+        (folder / "__init__.py").touch()
+    (package / "deep.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    fuzz.import_whole(["lazily"])
+    assert "lazily.inner.deep" in sys.modules
 
 
 def test_memory_that_grows_is_found():

@@ -49,3 +49,12 @@ def test_the_canonical_order_is_that_of_the_rows_content(rng):
     Z[5, 1] = np.nan
     shuffled = rng.permutation(40)
     np.testing.assert_array_equal(Z[canonical_order(Z)], Z[shuffled][canonical_order(Z[shuffled])])
+
+
+def test_small_sources_are_shuffled_as_a_whole():
+    """Of rows in the order of their runs the first batch would be of few runs."""
+    X = np.arange(6000.0).reshape(3000, 2)
+    source = Rows(X)
+    source.pieces = lambda: [slice(a, a + 100) for a in range(0, 3000, 100)]
+    first = next(shuffled_batches(source, 100, np.random.RandomState(0)))
+    assert len(np.unique(first[:, 0] // 200)) > 15

@@ -94,3 +94,15 @@ def test_sums_give_size_and_share(rng):
     corruption = Corruption.of_sums(sums, shares)
     assert corruption.noisy == pytest.approx(np.mean(noise > 0))
     assert corruption.rate == pytest.approx(np.mean(noise > 0))
+
+
+def test_sums_of_nothing_add_nothing(rng):
+    sums = NoiseSums.of(rng.random((5, 4)))
+    assert NoiseSums().plus(sums) == sums
+    assert Corruption(2.0, 0.1, 1.0).knee == Corruption(2.0, 0.1, 1.0, 0.0).knee
+
+
+def test_nothing_has_converged_before_the_last_adaptation_that_must_be():
+    schedule = AdaptationSchedule(30, 5, 3)
+    due = [iteration for iteration in range(100) if schedule.is_due(iteration)]
+    assert schedule.settled == due[2] == 40

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rnlmf import RNLMF
-from rnlmf.engine.start import DataSummary, robust_bounds, spread_of
+from rnlmf.engine.start import CLIPPED_SPREADS, DataSummary, robust_bounds, spread_of
 from rnlmf.kernels import RBF, mean_distance
 from rnlmf.metrics import relative_rmse
 
@@ -79,3 +79,17 @@ def test_the_spread_takes_little_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.5 * X.nbytes
+
+
+def test_bounds_are_far_from_ordinary_values(rng):
+    X = 3.0 * rng.standard_normal((4000, 1)) + 7.0
+    bounds = robust_bounds(X)
+    assert bounds.center == pytest.approx(7.0, abs=0.2)
+    assert bounds.reach == pytest.approx(CLIPPED_SPREADS * 3.0, rel=0.05)
+
+
+@pytest.mark.parametrize("value", [1e-6, 1.0, 1e6])
+def test_the_few_values_that_differ_are_the_scale(value):
+    X = np.zeros((1000, 2))
+    X[:3, 0] = value
+    assert robust_bounds(X).reach == pytest.approx(CLIPPED_SPREADS * value)

@@ -110,3 +110,29 @@ def test_has_settled_when_nothing_is_gained(rng):
     assert not has_settled(list(np.linspace(2, 1, 40) + noise), 20, 1e-3)
     assert has_settled(list(1 + noise), 20, 1e-3)
     assert not has_settled(list(1 + noise[:39]), 20, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("objective", "wrong"), [(1.9, False), (2.1, True), (np.nan, True), (np.inf, True)]
+)
+def test_a_step_led_astray_if_the_objective_is_twice_the_usual(D, objective, wrong):
+    stream = Stream(Options(), 10, 0.5)
+    state = stream.start(D)
+    assert not stream.went_wrong(state, 1e9)
+    state.recent = [0.1, 1.0, 1.0, 50.0]
+    assert stream.went_wrong(state, objective) is wrong
+
+
+def test_batches_are_counted_since_something_went_wrong(D):
+    problem = make_problem()
+    stream = Stream(Options(), 10, 0.5)
+    state = stream.start(D)
+    for seed in range(3):
+        stream.absorb(state, make_samples(curve(100, seed)), problem)
+    assert state.steady == 3
+    before = state.dictionary + state.delta, state.damping
+    stream.step_back(state)
+    np.testing.assert_array_equal(state.dictionary, before[0])
+    assert (state.steady, state.damping) == (0, 2.0 * before[1])
+    assert not state.delta.any()
+    assert not state.sums.code_gram.any()

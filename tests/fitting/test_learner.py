@@ -4,6 +4,8 @@ from sklearn.datasets import load_digits
 
 from rnlmf import RNLMF
 from rnlmf.datasets import salt_and_pepper
+from rnlmf.engine.solver import IterationInfo
+from rnlmf.fitting.learner import SearchProgress
 from rnlmf.metrics import relative_rmse
 
 
@@ -62,3 +64,18 @@ def test_adaptive_noise_helps_and_never_harms(factor, bound, digits):
         for p in ("l1", "adaptive")
     ]
     assert errors[1] < bound * errors[0]
+
+
+def test_progress_of_a_search_rises_and_ends_at_one():
+    told = []
+    progress = SearchProgress(lambda what, share: told.append(share), usual_fits=3)
+    for _ in range(2):
+        progress(IterationInfo(150, 300, 1.0, 0.1))
+        progress.fitted()
+    assert told == pytest.approx([0.5 / 3, 1 / 3, 1.5 / 3, 2 / 3])
+    # A search that takes longer than usual does not go back, and is not done.
+    for _ in range(3):
+        progress.fitted()
+        progress(IterationInfo(150, 300, 1.0, 0.1))
+    assert told == sorted(told)
+    assert told[-1] == pytest.approx(5.5 / 6)

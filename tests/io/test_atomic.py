@@ -127,8 +127,10 @@ def test_an_interrupt_during_the_commit_waits(tmp_path, monkeypatch):
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", interrupted)
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     _write({tmp_path / "a.txt": "new", tmp_path / "b.txt": "new"})
     assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt"]
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
 def test_rights_and_links_stay(tmp_path):

@@ -93,3 +93,9 @@ def test_a_title_is_followed_by_names_and_a_regular_table():
 
 def test_a_single_column_has_no_title():
     assert title_length("\n\nname\n" + "1\n" * 30, ";") == 0
+
+
+def test_six_rows_are_enough_for_a_line_of_units():
+    assert head_of_table([NAMES, UNITS, *BODY[:4]], Style()) == (2, 0)
+    assert head_of_table([NAMES, UNITS, *BODY[:3]], Style()) == (2, 0)
+    assert head_of_table([NAMES, UNITS, *BODY[:2]], Style()) == (1, 0)

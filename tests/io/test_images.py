@@ -169,3 +169,13 @@ def test_digits_that_are_no_numbers_in_a_name(tmp_path):
     for name in ("1²3.png", "2.png"):
         Image.fromarray(np.zeros((3, 3), np.uint8)).save(tmp_path / name)
     assert len(io.read(tmp_path).values) == 2
+
+
+def test_whole_numbers_up_to_255_are_grey_levels(tmp_path):
+    levels = np.array([[[0, 255], [7, 3]], [[1, 2], [3, 4]]])
+    np.save(tmp_path / "in.npy", levels.astype(np.int32))
+    dataset = io.read(tmp_path / "in.npy")
+    io.write(dataset, dataset.values, tmp_path / "out")
+    np.testing.assert_array_equal(io.read(tmp_path / "out").values, dataset.values)
+    with pytest.raises(FileError, match="from 1 to 256"):
+        io.write(dataset, dataset.values + 1, tmp_path / "other")

@@ -114,3 +114,8 @@ def test_between_is_the_vertex_of_a_parabola_within_half_a_step(losses, shift):
     )
     assert walk.between((1,), "a") == pytest.approx(4.0 * 4.0**shift)
     assert walk.between((0,), "a") == 1.0
+
+
+def test_a_walk_on_level_ground_stays():
+    walk = GridWalk(lambda point: {"loss": np.ones(3)}, {"a": Axis((1.0, 2.0, 4.0, 8.0), 1, "loss")})
+    assert walk.run() == (1,)

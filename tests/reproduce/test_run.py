@@ -1,5 +1,6 @@
 """Whole runs, of small experiments."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -11,7 +12,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from rnlmf.reproduce import runner, spec
+from rnlmf.io import FileError
+from rnlmf.reproduce import report, runner, spec
 from rnlmf.reproduce.experiment import Experiment, rows
 from rnlmf.reproduce.problems import PaperProblem
 from rnlmf.reproduce.run import run
@@ -113,6 +115,32 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert (tmp_path / "index.md").exists()
 
 
+def test_results_appear_all_together_or_not_at_all(tmp_path, monkeypatch):
+    small_run(tmp_path, quick=True, mode="auto")
+    results = [file for file in tmp_path.rglob("*") if file.is_file() and ".cells" not in file.parts]
+    before = {file: file.read_bytes() for file in results}
+    assert {file.suffix for file in results} == {".csv", ".parquet", ".tex", ".html", ".md"}
+
+    def no_room(table):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(report.tables, "latex", no_room)
+    with pytest.raises(FileError, match="No space left"):
+        small_run(tmp_path, seeds=2)
+    assert {file: file.read_bytes() for file in results} == before
+    assert not list(tmp_path.rglob(".rnlmf-*"))
+
+
+def test_cells_that_cannot_be_kept_end_the_run(tmp_path, monkeypatch):
+    def no_room(cache, cell, outcome, arrays):
+        raise FileError(cache.folder, "cannot be written: No space left on device.")
+
+    monkeypatch.setattr(runner.Cache, "put", no_room)
+    with pytest.raises(FileError, match="No space left"):
+        small_run(tmp_path, quick=True, mode="auto", methods=["RPCA"])
+    assert not list(tmp_path.iterdir())
+
+
 def test_failed_cells_are_told_and_tried_again(tmp_path, monkeypatch, capsys):
     perform = runner.perform
 
@@ -182,6 +210,27 @@ def test_command(tmp_path):
     assert result.exit_code == 0, result.output
     assert (tmp_path / "index.md").exists()
     assert CliRunner().invoke(app, ["nothing"]).exit_code == 2
+
+
+def test_a_place_that_cannot_be_written_is_told_in_one_line(tmp_path):
+    from rnlmf.cli.app import app
+
+    (tmp_path / "results.csv").mkdir()
+    arguments = [
+        "reproduce",
+        "small",
+        "--quick",
+        "--mode",
+        "auto",
+        "--jobs",
+        "1",
+        "--out",
+        str(tmp_path),
+    ]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 3
+    assert "results.csv: is a folder" in " ".join(result.output.split())
+    assert "--methods" not in result.output
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import logging
 import pickle
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -231,6 +232,14 @@ class TestMistakes:
         with pytest.raises(ValueError, match="infinity"):
             RNLMF().fit(store(X, "npy"))
 
+    @pytest.mark.parametrize(
+        ("shape", "problem"), [((0, 3), "0 sample"), ((1, 3), "1 sample"), ((5, 0), "0 feature")]
+    )
+    def test_no_rows_or_no_columns(self, tmp_path, shape, problem):
+        np.save(tmp_path / "rows.npy", np.zeros(shape))
+        with pytest.raises(ValueError, match=problem):
+            RNLMF().fit(tmp_path / "rows.npy")
+
     def test_other_features(self, store, curved):
         model = RNLMF(5, max_iter=5, **SETTINGS).fit(curved[1])
         with pytest.raises(ValueError, match="expecting 12"):
@@ -262,12 +271,17 @@ def test_what_has_no_rows_of_numbers_is_refused(tmp_path):
     np.save(tmp_path / "words.npy", np.array([["a", "b"]]))
     np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
     (tmp_path / "cut.npy").write_bytes(b"\x93NUMPY")
+    np.savez(tmp_path / "several.npz", X=np.zeros((2, 2)))
+    (tmp_path / "several.npz").rename(tmp_path / "several.npy")
+    np.save(tmp_path / "objects.npy", np.array([[{}, None]]), allow_pickle=True)
     (tmp_path / "empty").mkdir()
     (tmp_path / "table.txt").write_text("1 2\n")
     for name, problem in [
         ("words.npy", "no numbers"),
         ("cube.npy", "3 dimensions"),
-        ("cut.npy", "cannot be read as .npy"),
+        ("cut.npy", "is not a NumPy file, or cut off"),
+        ("several.npy", "is not a NumPy file"),
+        ("objects.npy", "is not a NumPy file"),
         ("empty", "without Parquet files"),
         ("none*.parquet", "matches no file"),
         ("gone.npy", "no such file"),
@@ -275,6 +289,38 @@ def test_what_has_no_rows_of_numbers_is_refused(tmp_path):
     ]:
         with pytest.raises(ValueError, match=problem):
             row_source(tmp_path / name)
+
+
+def why_refused(path):
+    """What is said of a file that cannot be read; nothing if it can."""
+    try:
+        source = row_source(path)
+        source.read(slice(0, len(source)))
+    except ValueError as error:
+        # A whole file of something else is no damaged one.
+        if not isinstance(error, FileError) and not re.search("dimensions|no numbers", str(error)):
+            raise
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("kind", ["npy", "parquet", "zarr"])
+def test_damaged_rows_are_read_or_refused(tmp_path, store, rng, kind):
+    """Whatever a library raises on damaged content becomes an error about the file."""
+    given = store(rng.integers(0, 9, (60, 4)).astype(float), kind)
+    path = tmp_path / f"rows.{kind}"
+    file = path / "zarr.json" if kind == "zarr" else path
+    content, refused = file.read_bytes(), 0
+    assert len(row_source(given)) == 60
+    for trial in range(60):
+        damaged = bytearray(content[: rng.integers(1, len(content))] if trial % 2 else content)
+        for place in rng.integers(0, min(len(damaged), 400) if trial % 4 else len(damaged), 3):
+            damaged[place] = rng.integers(0, 256)
+        file.write_bytes(damaged)
+        said = why_refused(path)
+        assert "\n" not in said
+        refused += bool(said)
+    assert refused > 10
 
 
 def test_files_by_folder_pattern_and_list(tmp_path):

@@ -31,7 +31,7 @@ def reproduce(
 
       rnlmf reproduce --quick
     """
-    from rnlmf.io.dataset import need
+    from rnlmf.io.dataset import FileError, need
 
     need("joblib", "reproduce", "This command")
     need("pandas", "reproduce", "This command")
@@ -49,6 +49,8 @@ def reproduce(
             cache=cache,
             compute=compute,
         )
+    except FileError:
+        raise
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="NAMES, --mode or --methods") from error
     typer.echo(f"Results: {page}")

@@ -42,6 +42,10 @@ def rows_of(
                 f"{estimator.n_features_in_} features as input."
             )
         return source
+    if len(source) < 2:
+        raise ValueError(f"X has {len(source)} sample(s); at least 2 are needed.")
+    if source.shape[1] == 0:
+        raise ValueError("X has 0 feature(s); at least 1 is needed.")
     missing, infinite = source.flaws()
     if infinite.any():
         raise ValueError(f"X contains infinity, in feature(s) {np.flatnonzero(infinite).tolist()}.")
@@ -50,8 +54,6 @@ def rows_of(
         raise ValueError(
             f"Feature(s) {empty.tolist()} of X have no value in any sample: leave them out."
         )
-    if len(source) < 2:
-        raise ValueError(f"X has {len(source)} sample(s); at least 2 are needed.")
     if getattr(estimator, "opinions", None) == "auto":
         log.info("rows that are not in memory: their cells are judged by the dictionary alone")
     estimator.n_features_in_ = source.shape[1]

@@ -12,7 +12,7 @@ from pathlib import Path
 from joblib import cpu_count
 
 import rnlmf
-from rnlmf.io.atomic import outputs
+from rnlmf.io.atomic import Outputs, outputs
 from rnlmf.reproduce import tables
 from rnlmf.reproduce.claims import all_claims
 from rnlmf.reproduce.experiment import Experiment
@@ -30,17 +30,28 @@ STYLE = (
 def write(
     results: Results, experiments: Iterable[Experiment], folder: Path, settings: dict[str, str]
 ) -> Path:
-    """Write everything, and return the page."""
-    import pandas as pd
-
-    experiments = list(experiments)
+    """Write everything, or nothing if something fails, and return the page."""
     (folder / "tables").mkdir(parents=True, exist_ok=True)
     (folder / "figures").mkdir(exist_ok=True)
+    with outputs() as files:
+        _write(results, list(experiments), folder, settings, files)
+    return folder / "index.md"
+
+
+def _write(
+    results: Results,
+    experiments: list[Experiment],
+    folder: Path,
+    settings: dict[str, str],
+    files: Outputs,
+) -> None:
+    import pandas as pd
+
     frame = pd.DataFrame(results.records())
     if len(frame):
         frame["paper"] = frame["paper"].astype(float)
-    frame.to_csv(folder / "results.csv", index=False)
-    frame.to_parquet(folder / "results.parquet", index=False)
+    frame.to_csv(files.path(folder / "results.csv"), index=False)
+    frame.to_parquet(files.path(folder / "results.parquet"), index=False)
 
     page = Page("Results")
     page.text(
@@ -62,15 +73,15 @@ def write(
             continue
         page.heading(f"{_number(experiment.name)}: {experiment.title}")
         for table, settings_of in shown:
-            (folder / "tables" / f"{table.name}.tex").write_text(tables.latex(table))
+            files.path(folder / "tables" / f"{table.name}.tex").write_text(tables.latex(table))
             page.table(table, settings_of)
     for name, (shown_by, draw, caption) in FIGURES.items():
         if any(e in experiments and results.has(e) for e in shown_by):
-            path = folder / "figures" / f"{name}.png"
-            draw(results, path)
+            draw(results, files.path(folder / "figures" / f"{name}.png"))
             page.heading(caption)
             page.picture(f"figures/{name}.png", caption)
-    return page.write(folder)
+    for name, lines in (("index.html", page.html), ("index.md", page.markdown)):
+        files.path(folder / name).write_text("\n".join(lines).rstrip() + "\n")
 
 
 def _tables(experiment: Experiment, results: Results) -> list[tuple[tables.Table, tables.Table | None]]:
@@ -146,10 +157,3 @@ class Page:
         """A picture."""
         self.markdown += [f"![{caption}]({path})", ""]
         self.html.append(f"<img src='{html.escape(path)}' alt='{html.escape(caption)}'>")
-
-    def write(self, folder: Path) -> Path:
-        """``index.md`` and ``index.html``; the former is returned."""
-        with outputs() as files:
-            for name, lines in (("index.html", self.html), ("index.md", self.markdown)):
-                files.path(folder / name).write_text("\n".join(lines).rstrip() + "\n")
-        return folder / "index.md"

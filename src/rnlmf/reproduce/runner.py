@@ -125,12 +125,15 @@ def duration(seconds: float) -> str:
 
 
 def work(cell: Cell, folder: Path) -> tuple[Cell, Outcome | None, str]:
-    """Do a cell and keep what it gave; an error is reported and the cell stays undone."""
+    """Do a cell and keep what it gave; an error is reported and the cell stays undone.
+
+    A cell that cannot be kept is no error of the cell: then the run ends.
+    """
     try:
         outcome, arrays = perform(cell)
-        Cache(folder).put(cell, outcome, arrays)
     except Exception as error:
         return cell, None, f"{type(error).__name__}: {error}"
+    Cache(folder).put(cell, outcome, arrays)
     return cell, outcome, ""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rnlmf.engine.maps import let_go
 from rnlmf.engine.source import RowSource
-from rnlmf.io.dataset import FileError
+from rnlmf.io.dataset import readable
 from rnlmf.typing import Array
 
 # Rows of a memory map that are taken before their pages are let go: each brings many pages around it.
@@ -68,10 +68,10 @@ class ArraySource(RowSource):
 
 def open_npy(path: Path) -> ArraySource:
     """A memory map of a ``.npy`` file."""
-    try:
+    with readable(path, "a NumPy file"):
         array = np.load(path, mmap_mode="r")
-    except (OSError, ValueError) as error:
-        raise FileError(path, f"cannot be read as .npy: {error}; pass another.") from error
+        if not isinstance(array, np.ndarray):
+            raise ValueError("an archive of several arrays")
     return ArraySource(array)
 
 
@@ -79,4 +79,6 @@ def open_zarr(path: Path) -> ArraySource:
     """A zarr array in a folder."""
     import zarr
 
-    return ArraySource(zarr.open_array(str(path), mode="r"))
+    with readable(path, "a zarr array"):
+        array = zarr.open_array(str(path), mode="r")
+    return ArraySource(array)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rnlmf.engine.source import RowSource
-from rnlmf.io.dataset import FileError
+from rnlmf.io.dataset import FileError, readable
 from rnlmf.sources.arrays import float_type
 from rnlmf.typing import Array
 
@@ -83,12 +83,13 @@ class ParquetSource(RowSource):
         import pyarrow.parquet as pq
 
         path, group, rows = self.groups[number]
-        # Without this, pyarrow reads columns ahead with memory of their own.
-        with pq.ParquetFile(path, memory_map=True, pre_buffer=False) as file:
-            table = file.read_row_group(group, columns=self.names)
-        found = np.empty((rows, self.shape[1]), self.dtype)
-        for j, name in enumerate(self.names or ()):
-            found[:, j] = table.column(name).to_numpy()
+        with readable(path, "a Parquet file"):
+            # Without this, pyarrow reads columns ahead with memory of their own.
+            with pq.ParquetFile(path, memory_map=True, pre_buffer=False) as file:
+                table = file.read_row_group(group, columns=self.names)
+            found = np.empty((rows, self.shape[1]), self.dtype)
+            for j, name in enumerate(self.names or ()):
+                found[:, j] = table.column(name).to_numpy()
         return found
 
     def read(self, rows: slice) -> Array:

@@ -1,0 +1,104 @@
+"""Fits to Dask arrays on a cluster of one, which loses what it is told to."""
+
+import numpy as np
+import pytest
+
+from local_cluster import Here, blocks_of
+from rnlmf import RNLMF
+from rnlmf.datasets import corrupt_entries
+from rnlmf.distributed import parts
+from rnlmf.distributed.solver import ATTEMPTS
+from rnlmf.distributed.source import DaskSource
+from rnlmf.metrics import relative_rmse
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+SETTINGS = {
+    **{"n_components": 30, "opinions": "dictionary", "kernel_scale": 0.5, "noise_weight": "scale"},
+    **{"neighbor_share": 0.0, "random_state": 0},
+}
+
+
+@pytest.fixture(scope="module")
+def clean():
+    t = np.random.default_rng(0).uniform(0, 6, 600)
+    return np.column_stack([f(k * t) for k in range(1, 5) for f in (np.cos, np.sin)])
+
+
+@pytest.fixture(scope="module")
+def noisy(clean):
+    return corrupt_entries(clean, 0.1, random_state=0)
+
+
+@pytest.fixture
+def fitted(monkeypatch, noisy):
+    """A fit with a client that fails now and then."""
+
+    def fit(client, **options):
+        monkeypatch.setattr(DaskSource, "client", client)
+        monkeypatch.setattr(distributed, "wait", lambda futures: None)
+        monkeypatch.setattr(parts, "worker_threads", lambda: 1)
+        monkeypatch.setattr(DaskSource, "chunks", property(blocks_of))
+        array = da.concatenate([da.from_array(noisy, chunks=(90, -1)), da.zeros((0, noisy.shape[1]))])
+        return RNLMF(**SETTINGS).fit(array, **options)
+
+    return fit
+
+
+@pytest.fixture(scope="module")
+def here(noisy):
+    return RNLMF(**SETTINGS).fit(noisy)
+
+
+def errors(clean, noisy, *models):
+    return [relative_rmse(clean, model.denoise(noisy)) for model in models]
+
+
+def test_a_fit_is_the_one_in_memory(fitted, here):
+    there = fitted(Here())
+    np.testing.assert_allclose(there.components_, here.components_, atol=1e-6)
+    np.testing.assert_allclose(there.objective_, here.objective_, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        OSError("lost"),
+        TimeoutError("late"),
+        distributed.client.FutureCancelledError("key", "lost"),
+    ],
+    ids=lambda fault: type(fault).__name__,
+)
+def test_answers_that_are_lost_are_asked_for_again(fitted, here, clean, noisy, fault):
+    client = Here({3: fault, 6: fault, 50: fault})
+    found, usual = errors(clean, noisy, fitted(client), here)
+    # Samples begin anew, so that the fit may end elsewhere, but no worse.
+    assert found < 1.05 * usual
+    assert client.waited == 3
+
+
+def test_a_cluster_that_is_gone_for_good_is_an_error(fitted):
+    client = Here(dict.fromkeys(range(5, 1000), OSError("gone")))
+    with pytest.raises(OSError, match="gone"):
+        fitted(client)
+    assert client.waited == ATTEMPTS - 1
+
+
+def test_other_errors_are_told_at_once(fitted):
+    client = Here({5: ZeroDivisionError("a bug")})
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        fitted(client)
+    assert client.waited == 0
+
+
+def test_a_fit_that_was_ended_goes_on(fitted, here, clean, noisy, tmp_path, monkeypatch):
+    from rnlmf.fitting import checkpoint
+
+    monkeypatch.setitem(checkpoint.Checkpoint.__init__.__kwdefaults__, "every", 0.0)
+    file = tmp_path / "state"
+    with pytest.raises(ZeroDivisionError):
+        fitted(Here({90: ZeroDivisionError("the end")}), checkpoint=file)
+    resumed = fitted(Here(), checkpoint=file, resume=True)
+    found, usual = errors(clean, noisy, resumed, here)
+    assert found == pytest.approx(usual, rel=0.02)
