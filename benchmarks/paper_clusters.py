@@ -1,11 +1,11 @@
 """Algorithm 3 at the paper's own settings, step by step, beside its Tables 5 and 6.
 
-    RNLMF_DATA=folder python -m benchmarks.paper_clusters [--seeds 5] [--sets ...] [--noises ...] [--fits ...]
+    RNLMF_DATA=folder python -m benchmarks.paper_clusters [--seeds 5] [--sets ...] [--fits ...]
 
-One fit gives the codes, from which every way to make a graph and to cut it is tried: affinities over the
-largest of a sample, as the paper prints, or over their sum, as in its authors' program; codes as they
-are or of length one; 20 starts of k-means or 50. Nothing is tuned. The paper does not say which noise
-its Table 6 has, so that all three of its Table 4 are there. Results are added to
+One fit gives the codes, from which every way to make a graph and to cut it is tried: affinities over
+the largest of a sample, as the paper prints, or over their sum, as in its authors' program; codes as
+they are or of length one; 20 starts of k-means or 50. Nothing is tuned. The paper does not say which
+noise its Table 6 has, so that all three of its Table 4 are there. Results are added to
 ``benchmarks/results/paper_clusters.json`` as they come, and ``paper_clusters.md`` is written from it.
 """
 
@@ -80,10 +80,10 @@ def render(results: dict[str, Any]) -> str:
     lines = [
         "# Tables 5 and 6 of the paper at its own settings",
         "",
-        "Clustering errors of RNLMF in percent by Algorithm 3, with 256 atoms, the paper's kernel width",
-        "and weights, 15 neighbours on COIL-20 and 5 on Yale B; nothing is tuned. Mean, deviation,",
-        "least and largest over seeds, their number in parentheses. The noise of the paper's Table 6 is",
-        "not named there: all three of its Table 4 stand beside the same figure.",
+        "Clustering errors of RNLMF in percent by Algorithm 3, with 256 atoms, the paper's width of",
+        "the kernel and weights, 15 neighbours on COIL-20 and 5 on Yale B; nothing is tuned. Mean,",
+        "deviation, least and largest over seeds, their number in parentheses. The noise of the",
+        "paper's Table 6 is not named there: all three of its Table 4 stand beside the same figure.",
         "",
         "| set | noise | fit | graph and cut | mean | least to largest | the paper's |",
         "|---|---|---|---|---|---|---|",

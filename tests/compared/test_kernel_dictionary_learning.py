@@ -65,6 +65,15 @@ def test_scale_does_not_matter(method, curve):
     )
 
 
+@every
+def test_the_order_of_samples_does_not_matter(method, curve, rng):
+    model = clone(method).set_params(n_components=8, max_iter=5)
+    shuffled = clone(model).fit(curve[rng.permutation(120)])
+    np.testing.assert_allclose(
+        shuffled.distances(curve), clone(model).fit(curve).distances(curve), atol=1e-6
+    )
+
+
 @pytest.mark.parametrize("update", ["ksvd", "mod"])
 def test_codes_and_distances_in_the_dual_form(curve, update):
     """The formulas of the paper, in the kernel matrix and the dual coefficients alone."""
@@ -137,7 +146,9 @@ def test_atoms_to_spare_are_spent_on_outliers(spoilt):
         model = KernelDictionaryLearning(16, n_nonzero=3, outlier_weight=0.15, random_state=seed).fit(X)
         assert not model.outliers_[wrong].all()
         kernel = RBF(sigma=model.sigma_)
-        rest = KernelDictionaryLearning(16, n_nonzero=3, kernel=kernel, random_state=seed).fit(X[~wrong])
+        rest = KernelDictionaryLearning(16, n_nonzero=3, kernel=kernel, random_state=seed).fit(
+            X[~wrong]
+        )
         assert model.objective_[-1] < rest.objective_[-1] + 10 * 0.15
 
 
