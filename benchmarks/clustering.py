@@ -159,10 +159,15 @@ def algorithm_3(by_set: bool, **more: Any) -> Callable[..., Array]:
     return cluster
 
 
-def neighbours(X: Array, k: int, seed: int, name: str) -> Array:
+def cut_graph(W: Any, X: Array, k: int, seed: int, *, n_init: int = 20) -> Array:
+    """Labels of the samples `X` by spectral clustering of their graph."""
     rng = np.random.RandomState(seed)
-    _, found = spectrum(symmetrize(kneighbors_graph(X, 10)), X, k, rng)
-    return assign(found.embedding.vectors, "kmeans", 20, rng)[0]
+    _, found = spectrum(W, X, k, rng)
+    return assign(found.embedding.vectors, "kmeans", n_init, rng)[0]
+
+
+def neighbours(X: Array, k: int, seed: int, name: str) -> Array:
+    return cut_graph(symmetrize(kneighbors_graph(X, 10)), X, k, seed)
 
 
 def sparse(X: Array, k: int, seed: int, name: str) -> Array:

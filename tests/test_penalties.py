@@ -11,6 +11,7 @@ from rnlmf.penalties import (
     FeatureNuclear,
     MinimaxConcave,
     Nuclear,
+    change_singular_values,
     singular_value_threshold,
     soft_threshold,
 )
@@ -153,3 +154,17 @@ def test_nuclear_norm_of_a_dictionary_with_equal_atoms():
         # The derivative is infinite there, and bounded by what rounding resolves.
         bound = 1.0 / np.sqrt(singular[0] * len(K_D) * np.finfo(float).eps)
         assert np.abs(FeatureNuclear().gram(K_D)).max() <= bound * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("shape", [(9, 6), (6, 9), (7, 7)])
+@pytest.mark.parametrize("kept", [0, 1, 5, 6])
+@pytest.mark.parametrize("loss", [0.0, 0.1])
+def test_singular_values_are_changed(shape, kept, loss, rng):
+    """Whether few or many are left, and whether those that are left change."""
+    M = rng.standard_normal(shape)
+    left, values, right = np.linalg.svd(M, full_matrices=False)
+    limit = np.append(values, 0.0)[kept] * (1 + 1e-9)
+    changed, rest = change_singular_values(M, lambda s: np.where(s > limit, (1 - loss) * s, 0.0))
+    expected = np.where(np.arange(len(values)) < kept, (1 - loss) * values, 0.0)
+    np.testing.assert_allclose(changed, (left * expected) @ right, atol=1e-9)
+    np.testing.assert_allclose(rest, expected[:kept], atol=1e-9)

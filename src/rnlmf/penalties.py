@@ -59,11 +59,14 @@ def change_singular_values(M: Array, change: Callable[[Array], Array]) -> tuple[
     gram = (M.T @ M).astype(np.float64)
     squares, V = scipy.linalg.eigh(gram)
     values = np.sqrt(np.maximum(squares, 0.0))
-    new = change(values)
-    kept = new > 0.0
-    V, values, new = V[:, kept], values[kept], new[kept]
-    changed: Array = M @ ((V * (new / values)) @ V.T).astype(M.dtype)
-    return changed, new[::-1]
+    new = np.maximum(change(values), 0.0)
+    ratio = np.divide(new, values, out=np.zeros_like(new), where=new > 0.0)
+    # What few directions lose is cheaper than what many keep.
+    kept, less = np.flatnonzero(ratio), np.flatnonzero(ratio != 1.0)
+    some, factor, rest = (kept, ratio, 0.0) if len(kept) <= len(less) else (less, ratio - 1.0, M)
+    V = V[:, some].astype(M.dtype)
+    changed: Array = rest + np.linalg.multi_dot([M, V * factor[some].astype(M.dtype), V.T])
+    return changed, new[kept][::-1]
 
 
 def shrink_singular_values(M: Array, t: float) -> tuple[Array, Array]:

@@ -5,7 +5,7 @@ from helpers import numerical_gradient
 from rnlmf import SelfExpressiveRNLMF
 from rnlmf.compared import base
 from rnlmf.compared.spectral_functions import RidgeRepresentation
-from rnlmf.metrics import relative_rmse
+from rnlmf.metrics import clustering_error, relative_rmse
 
 
 def ridge_objective(Z, weight):
@@ -43,6 +43,30 @@ def test_objective_falls_and_is_the_stated_one(curved, penalty):
     K = np.exp(-0.5 * ((Z[:, None] - Z) ** 2).sum(axis=2))
     expected = K @ np.linalg.inv(K + 0.3 * np.eye(80))
     np.testing.assert_allclose(model.representation_, expected, atol=1e-8)
+
+
+def test_the_order_of_samples_carries_over(curved, rng):
+    X, order = curved[1][:60], rng.permutation(60)
+    model = SelfExpressiveRNLMF(max_iter=40)
+    expected = model.fit(X).noise_[order]
+    np.testing.assert_allclose(model.fit(X[order]).noise_, expected, atol=1e-6)
+
+
+def test_rotations_do_not_change_the_model(rng):
+    Z = rng.standard_normal((15, 4))
+    rotation, _ = np.linalg.qr(rng.standard_normal((4, 4)))
+    value, gradient = RidgeRepresentation(0.3).value_and_gradient(Z)
+    turned, turned_gradient = RidgeRepresentation(0.3).value_and_gradient(Z @ rotation)
+    assert turned == pytest.approx(value)
+    np.testing.assert_allclose(turned_gradient, gradient @ rotation, atol=1e-10)
+
+
+def test_independent_groups_are_told_apart(rng):
+    """Far from each other, they have nothing in common in feature space."""
+    y = np.arange(90) % 3
+    X = 8.0 * np.eye(3)[y] + 0.3 * rng.standard_normal((90, 3))
+    labels = SelfExpressiveRNLMF(3, random_state=0).fit_predict(X)
+    assert clustering_error(y, labels) == 0.0
 
 
 def test_removes_noise_from_a_curve(curved):

@@ -12,6 +12,7 @@ from rnlmf import (
     ElasticNetSubspaceClustering,
     EnsembleKSubspaces,
     KernelSparseSubspaceClustering,
+    LeastSquaresSubspaceClustering,
     LowRankSparseSubspaceClustering,
     LowRankSubspaceClustering,
     SparseSubspaceClustering,
@@ -132,8 +133,10 @@ def test_bad_input_is_refused(method, planes):
         EnsembleKSubspaces(4, n_neighbors=None),
         SparseSubspaceClustering(4),
         LowRankSubspaceClustering(4),
+        LowRankSubspaceClustering(4, solver="factored", max_iter=2),
+        LeastSquaresSubspaceClustering(4),
     ],
-    ids=lambda method: type(method).__name__,
+    ids=repr,
 )
 def test_matrices_that_are_too_large_are_refused(method, planes, monkeypatch):
     monkeypatch.setattr(base, "MOST_BYTES", 8 * 119**2 * 2)

@@ -20,6 +20,8 @@ BALANCE_EVERY = 10
 BALANCE_UNTIL = 300
 # Memory above which a method of n x n matrices is refused.
 MOST_BYTES = 1 << 33
+# What a graph with all edges takes while it is made: entries and their columns, a few times over.
+FULL_GRAPH = 8
 
 
 class Denoiser(BaseEstimator):
@@ -116,6 +118,13 @@ def check_memory(n_samples: int, n_matrices: int) -> None:
             "or RNLMFClustering, SparseSubspaceClusteringOMP or ElasticNetSubspaceClustering, whose "
             "memory grows with the number of samples only."
         )
+
+
+def neighbours_kept(n_neighbors: int | None, n_samples: int) -> int:
+    """How many affinities of a sample are kept; None is all, which is refused if it is too many."""
+    if n_neighbors is None:
+        check_memory(n_samples, FULL_GRAPH)
+    return n_samples - 1 if n_neighbors is None else min(n_neighbors, n_samples - 1)
 
 
 def in_mean_singular_values(X: Array) -> tuple[Array, float]:

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from rnlmf.cluster.affinity import strongest, symmetrize
 from rnlmf.cluster.labels import LABEL_CONSTRAINTS
-from rnlmf.compared.base import SubspaceClusterer, check_memory
+from rnlmf.compared.base import SubspaceClusterer, neighbours_kept
 from rnlmf.engine.batches import canonical_order
 from rnlmf.engine.samples import default_threads, threads
 from rnlmf.typing import Array
@@ -130,8 +130,7 @@ class EnsembleKSubspaces(SubspaceClusterer):
         self.random_state = random_state
 
     def _represent(self, X: Array) -> tuple[list[float], bool]:
-        if self.n_neighbors is None:
-            check_memory(len(X), 2)
+        neighbours_kept(self.n_neighbors, len(X))
         # Neither rounding nor ties shall depend on the order of samples.
         self._order = order = canonical_order(X)
         scale = float(np.abs(X).max(initial=0.0)) or 1.0
@@ -176,7 +175,7 @@ class EnsembleKSubspaces(SubspaceClusterer):
             (np.full(columns.size, n_runs**-0.5), (rows.ravel(), columns.ravel())),
             shape=(n, self._subspaces * n_runs),
         )
-        count = n - 1 if self.n_neighbors is None else min(self.n_neighbors, n - 1)
+        count = neighbours_kept(self.n_neighbors, n)
         A = strongest(together, together, count, same=True, n_threads=thread_count(self.n_jobs))
         place = np.argsort(self._order)
         return symmetrize(scipy.sparse.csr_array(A[place][:, place]), rule=self.symmetrize)

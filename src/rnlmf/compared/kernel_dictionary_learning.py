@@ -41,7 +41,9 @@ class KernelDictionaryLearning(CodesMixin, BaseEstimator):
     by K-SVD or the method of optimal directions, so that the objective never rises.
 
     With an `outlier_weight` samples far from all others are told apart, as in [2]_: ``phi(x_i)`` is
-    given up, for the weight, if the dictionary explains it worse, and has no say in the dictionary.
+    given up, for the weight, if the dictionary explains it worse, and has no say in the dictionary. An
+    atom that the others can spare is spent on an outlier, which then is none, if that costs less than
+    the weight: take few atoms.
 
     With ``structure="equiangular"`` atoms are images of vectors ``D`` of length one with the same
     angle between any two, ``D D^T = (1 - coherence) I + coherence 1 1^T`` [3]_, and samples are

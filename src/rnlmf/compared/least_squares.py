@@ -8,7 +8,7 @@ import numpy as np
 
 from rnlmf.cluster.affinity import gram, least_squares_factor, neighbour_graph
 from rnlmf.cluster.labels import LABEL_CONSTRAINTS, SpectralClusters, check_n_clusters
-from rnlmf.compared.base import Denoiser, in_mean_singular_values
+from rnlmf.compared.base import Denoiser, in_mean_singular_values, neighbours_kept
 from rnlmf.typing import Array
 from rnlmf.validation import AT_LEAST_ONE, AUTO, POSITIVE, StrOptions
 
@@ -128,7 +128,7 @@ class LeastSquaresSubspaceClustering(SpectralClusters, Denoiser):
         self.noise_ = (noise * scale).astype(X.dtype)
         size = float(np.sum((V.T @ V) * (B.T @ B))) - float(np.sum(self_part**2))
         if self.n_clusters is not None:
-            count = len(X) - 1 if self.n_neighbors is None else self.n_neighbors
+            count = neighbours_kept(self.n_neighbors, len(X))
             graph = neighbour_graph(B, count, scaling=self.affinity_scaling, rows=V)
             self._set_labels(graph, X)
         return [scale**2 * (float(np.sum(noise**2)) + weight * size)], True

@@ -9,7 +9,13 @@ import scipy.linalg
 
 from rnlmf.cluster.affinity import neighbour_graph, unit_rows
 from rnlmf.cluster.labels import LABEL_CONSTRAINTS, SpectralClusters, check_n_clusters
-from rnlmf.compared.base import Denoiser, balanced, check_memory, in_mean_singular_values
+from rnlmf.compared.base import (
+    Denoiser,
+    balanced,
+    check_memory,
+    in_mean_singular_values,
+    neighbours_kept,
+)
 from rnlmf.penalties import NOISE_PENALTIES, Penalty, shrink_singular_values
 from rnlmf.typing import Array
 from rnlmf.validation import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, POSITIVE, StrOptions
@@ -182,7 +188,7 @@ class LowRankSubspaceClustering(SpectralClusters, Denoiser):
         if self.n_clusters is not None:
             graph = neighbour_graph(
                 self._subspace_rows(),
-                len(X) - 1 if self.n_neighbors is None else self.n_neighbors,
+                neighbours_kept(self.n_neighbors, len(X)),
                 scaling=None,
                 power=self.affinity_power,
             )
