@@ -1,5 +1,7 @@
 """A cluster of one, in this thread: what Dask does with tasks, without its processes."""
 
+import asyncio
+import threading
 from itertools import count
 
 import numpy as np
@@ -9,7 +11,17 @@ from rnlmf.distributed.parts import answer
 NUMBERS = count()
 
 
+class Loop:
+    """That of a client, in a thread of its own."""
+
+    def __init__(self):
+        self.asyncio_loop = asyncio.new_event_loop()
+        threading.Thread(target=self.asyncio_loop.run_forever, daemon=True).start()
+
+
 class Future:
+    status = "finished"
+
     def __init__(self, value, error=None):
         self.value, self.error, self.key = value, error, f"task-{next(NUMBERS)}"
 
@@ -22,10 +34,11 @@ class Future:
 class Here:
     """A client; instead of the n-th answer of a part there is the error `faults[n]`."""
 
+    loop = Loop()
+
     def __init__(self, faults=None):
         self.faults = faults or {}
         self.answers = count()
-        self.waited = 0
 
     def submit(self, function, *given, **_):
         if function is answer and (fault := self.faults.get(next(self.answers))) is not None:
@@ -43,14 +56,18 @@ class Here:
             return [self._value(one) for one in given]
         return given.result() if isinstance(given, Future) else given
 
-    def gather(self, futures):
+    async def gather(self, futures, asynchronous):
+        assert asynchronous
         return self._value(futures)
 
     def who_has(self, futures):
         return {future.key: [f"worker-{i % 2}"] for i, future in enumerate(futures)}
 
-    def wait_for_workers(self, _):
-        self.waited += 1
+    def nthreads(self):
+        return {"worker-0": 1, "worker-1": 1}
+
+    def processing(self):
+        return {"worker-0": ["task"]}
 
 
 def blocks_of(source):

@@ -2,10 +2,11 @@
 
 import asyncio
 import pickle
-import threading
 
 import numpy as np
 import pytest
+
+from local_cluster import Loop
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -13,14 +14,6 @@ parts = pytest.importorskip("rnlmf.distributed.parts")
 solver = pytest.importorskip("rnlmf.distributed.solver")
 source = pytest.importorskip("rnlmf.distributed.source")
 waiting = pytest.importorskip("rnlmf.distributed.waiting")
-
-
-class Loop:
-    """That of a client, in a thread of its own."""
-
-    def __init__(self):
-        self.asyncio_loop = asyncio.new_event_loop()
-        threading.Thread(target=self.asyncio_loop.run_forever, daemon=True).start()
 
 
 class Cluster:

@@ -105,7 +105,9 @@ def _targets(files: list[Path], source: Path, output: Path) -> list[str] | None:
     names = [file.name for file in files]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise FileError(source, f"has several files {min(twice)!r}, which would all be written to OUT.")
+        raise FileError(
+            source, f"has several files {min(twice)!r}: move one elsewhere."
+        )
     return names
 
 
@@ -119,7 +121,7 @@ def cluster(address: str | None) -> Iterator[Any]:
         from distributed import Client
     except ImportError as error:
         raise typer.BadParameter(
-            "needs Dask: pip install 'rnlmf[dask]'.", param_hint="--scheduler"
+            "needs Dask: make it available by pip install 'rnlmf[dask]'.", param_hint="--scheduler"
         ) from error
     try:
         client = Client(address)
