@@ -105,9 +105,7 @@ def _targets(files: list[Path], source: Path, output: Path) -> list[str] | None:
     names = [file.name for file in files]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise FileError(
-            source, f"has several files {min(twice)!r}: move one elsewhere."
-        )
+        raise FileError(source, f"has several files {min(twice)!r}: move one elsewhere.")
     return names
 
 
