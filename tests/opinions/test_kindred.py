@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers import table_of
-from rnlmf.opinions import Judge, Sequence
+from rnlmf.opinions import Judge, Sequence, kindred
 from rnlmf.opinions.kindred import with_kin
 
 
@@ -59,6 +59,16 @@ def test_rows_of_a_sequence_are_no_kin_of_those_beside_them(rng):
     X = np.column_stack([np.sin(t), np.cos(t), np.sin(2 * t)])
     Z, wrong = spoiled(X, np.arange(300, 320), 5.0)
     assert not with_kin(Z, wrong, X, Sequence.of(1000)).any()
+
+
+def test_a_short_sequence_has_no_row_far_enough_away(monkeypatch):
+    """However few kin would do."""
+    monkeypatch.setattr(kindred, "BEYOND_CHANCE", 0.0)
+    monkeypatch.setattr(kindred, "CHANCE_CELLS", 0)
+    t = np.linspace(0.0, 4.0, 60)
+    X = np.column_stack([np.sin(t), np.cos(t), np.sin(2 * t)])
+    Z, wrong = spoiled(X, np.arange(8), 5.0)
+    assert not with_kin(Z, wrong, X, Sequence.of(60)).any()
 
 
 def test_many_rows_are_judged_by_some_of_them(rng):

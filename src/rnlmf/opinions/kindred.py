@@ -81,8 +81,8 @@ class _Kin:
         filled = np.where(self.wrong | np.isnan(self.Z), self.prediction, self.Z).astype(np.float32)
         self._filled = np.clip(filled, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE)
 
-    def nearest(self, j: int, rows: Array) -> Array:
-        """The rows most similar to some, but for column `j`, themselves left out.
+    def nearest(self, j: int, rows: Array) -> tuple[Array, Array]:
+        """The rows most similar to some, but for column `j`, and which of them may be kin.
 
         What suspects should be lies closer together than what others are: in their own column they
         would be each other's nearest.
@@ -91,6 +91,7 @@ class _Kin:
         squares = np.einsum("ij,ij->i", filled, filled)
         count = min(NEIGHBOURS, len(filled) - 1)
         found = np.empty((len(rows), count), dtype=np.intp)
+        others = np.empty(found.shape, dtype=bool)
         for first in range(0, len(rows), MOST_ROWS // 4):
             part = slice(first, first + MOST_ROWS // 4)
             asked = rows[part]
@@ -100,15 +101,16 @@ class _Kin:
                 apart = np.abs(self._times[asked][:, None] - self._times)
                 distances[apart <= LONGEST_EXCURSION] = np.inf
             found[part] = np.argpartition(distances, count - 1, axis=1)[:, :count]
-        return found
+            others[part] = np.isfinite(np.take_along_axis(distances, found[part], axis=1))
+        return found, others
 
     def agree(self, j: int) -> tuple[Array, float]:
         """Which of the suspects of a column have kin, and how many would by chance."""
         wrong, off = self.wrong[:, j], self.Z[:, j] - self.prediction[:, j]
         rows = np.flatnonzero(wrong)
-        near = self.nearest(j, rows)
+        near, others = self.nearest(j, rows)
         apart = np.abs(self.Z[near, j] - self.Z[rows, j][:, None])
-        alike = wrong[near] & (apart <= NEAR * np.abs(off[rows])[:, None])
+        alike = others & wrong[near] & (apart <= NEAR * np.abs(off[rows])[:, None])
         # Errors of similar rows may well be alike (a point in the wrong place); but they are as rare.
         sides = np.array([np.sum(off[rows] < 0.0), np.sum(off[rows] > 0.0)])
         by_chance = sides @ binom.sf(FEWEST_KIN - 1, near.shape[1], sides / len(self.Z))
