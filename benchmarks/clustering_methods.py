@@ -31,7 +31,7 @@ from sklearn.preprocessing import normalize
 import rnlmf
 from benchmarks import cases
 from benchmarks.clustering import Labelled, coil20, coil100, cut_graph, digits, noisy, yale
-from rnlmf.io.atomic import whole_file
+from benchmarks.record import keep
 from rnlmf.metrics import clustering_error
 from rnlmf.reproduce.paper import paper_values
 
@@ -286,10 +286,7 @@ def main() -> None:
         # Read again, so that several processes can work on different sets.
         stored = json.loads(path.read_text()) if path.is_file() else {}
         stored |= {name: results[name] for name in arguments.sets if name in results}
-        with whole_file(path) as file:
-            file.write_text(json.dumps(stored, indent=1) + "\n")
-        with whole_file(path.with_suffix(".md")) as file:
-            file.write_text(render(stored))
+        keep(path, stored, render(stored))
 
     results: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
     for first in range(arguments.seeds):

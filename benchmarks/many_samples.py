@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.growth import peak, resident
+from benchmarks.record import keep
 from rnlmf import ElasticNetSubspaceClustering, SparseSubspaceClusteringOMP
-from rnlmf.io.atomic import whole_file
 from rnlmf.metrics import clustering_error
 
 RESULTS = Path(__file__).parent / "results" / "many_samples.json"
@@ -91,10 +91,7 @@ def main() -> None:
             row = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
             print(row, flush=True)
             rows = [old for old in rows if (old["method"], old["samples"]) != (method, n)] + [row]
-            with whole_file(RESULTS) as file:
-                file.write_text(json.dumps(rows, indent=1) + "\n")
-            with whole_file(RESULTS.with_suffix(".md")) as file:
-                file.write_text(render(rows))
+            keep(RESULTS, rows, render(rows))
 
 
 if __name__ == "__main__":

@@ -23,9 +23,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks import cases
 from benchmarks.clustering import ALGORITHM_3, FACTORIZATION, PAPER_SETTINGS, Array, cut_graph
+from benchmarks.record import keep
 from rnlmf.cluster import default_estimator
 from rnlmf.cluster.affinity import gram, least_squares_factor, neighbour_graph, unit_rows
-from rnlmf.io.atomic import whole_file
 from rnlmf.metrics import clustering_error
 from rnlmf.reproduce.paper import paper_values
 from rnlmf.reproduce.problems import PaperProblem
@@ -120,10 +120,7 @@ def main() -> None:
         codes = codes_of(name, data.noisy, fit, seed)
         runs[str(seed)] = {cut: error(name, codes, data.labels, cut, seed) for cut in CUTS}
         print(name, noise, fit, seed, runs[str(seed)], flush=True)
-        with whole_file(path) as file:
-            file.write_text(json.dumps(results, indent=1) + "\n")
-        with whole_file(path.with_suffix(".md")) as file:
-            file.write_text(render(results))
+        keep(path, results, render(results))
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.record import keep
 from benchmarks.unseen.errors import NOISES
 from benchmarks.unseen.packaged import fetched, frame_of, numbers_of
 from rnlmf.typing import Array
@@ -139,8 +140,7 @@ def main() -> None:
     new = {(r["set"], r["noise"]) for r in rows}
     rows += [r for r in old if (r["set"], r["noise"]) not in new]
     rows.sort(key=lambda r: (r["noise"], r["set"]))
-    kept.write_text(json.dumps(rows, indent=1) + "\n")
-    (RESULTS / "population.md").write_text(summary(rows))
+    keep(kept, rows, summary(rows))
     print(summary(rows))
 
 
