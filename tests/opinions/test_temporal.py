@@ -198,6 +198,27 @@ def test_excursions_of_any_length_are_suspicious_and_what_lies_between_them_is_n
     np.testing.assert_array_equal(found, expected)
 
 
+def test_a_column_that_moves_while_it_is_elsewhere_is_still_elsewhere(rng):
+    Z = 0.01 * rng.normal(size=(400, 1))
+    beat = np.array([0.0, 1.5, -2.5, 1.0, 0.0])
+    for first in range(20, 390, 30):
+        Z[first : first + 5, 0] += beat
+    elsewhere = np.zeros(Z.shape, dtype=bool)
+    # Beats fall into both stretches.
+    elsewhere[47:67] = elsewhere[195:242] = True
+    Z[elsewhere] += 9.0
+    found = Sequence.of(400).excursions(Z, np.zeros(1))
+    assert found[elsewhere].all()
+    assert np.mean(found[~elsewhere]) < 0.1
+
+
+def test_no_excursion_goes_from_one_sequence_into_the_next(rng):
+    Z = 0.01 * rng.normal(size=(800, 1))
+    Z[390:410] += 4.0
+    assert Sequence.of(800).excursions(Z, np.zeros(1))[390:410].all()
+    assert not Sequence.of(800, np.arange(800) // 400).excursions(Z, np.zeros(1)).any()
+
+
 def two_levels(rng, n=300):
     """A slow movement that is switched to another one now and then, and back."""
     t = np.linspace(0.0, 3.0, n)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from itertools import pairwise
 
 import numpy as np
 from scipy.ndimage import binary_closing, maximum_filter1d, median_filter, uniform_filter1d
@@ -199,18 +198,19 @@ class Sequence:
         jumps = size > SUSPICIOUS * deviation
         # The steps before and after a jump are no jumps like it: a steep slope is none.
         before, after = np.vstack([size[:1], size[:-1]]), np.vstack([size[1:], size[-1:]])
+        group = np.searchsorted(np.array(self.starts), np.arange(len(Z)), side="right")
         for j in np.flatnonzero(jumps.sum(axis=0) > 1):
-            back = -1
-            for a, b in pairwise(np.flatnonzero(jumps[:, j])):
+            places, back = np.flatnonzero(jumps[:, j]), -1
+            for a, b in _there_and_back(places, step[:, j]):
                 # What lies between two excursions is none.
-                if a == back or b - a > LONGEST_EXCURSION:
+                if a <= back or group[a] != group[b]:
                     continue
                 least = RETURNS * min(size[a, j], size[b, j])
                 around = [before[a, j], after[b, j]]
                 if b > a + 1:
                     around += [after[a, j], before[b, j]]
-                if abs(step[a, j] + step[b, j]) < least and max(around) < least:
-                    found[a:b, j], back = True, int(b)
+                if max(around) < least:
+                    found[a:b, j], back = True, b
         return found
 
     def without_short_gaps(self, suspects: Array) -> Array:
@@ -301,6 +301,21 @@ def _runs(chosen: Array, breaks: Array) -> Iterator[tuple[int, int]]:
     starts = np.flatnonzero(chosen & (breaks | ~np.r_[False, chosen[:-1]]))
     ends = np.flatnonzero(chosen & np.r_[breaks[1:] | ~chosen[1:], True]) + 1
     yield from zip(starts, ends, strict=True)
+
+
+def _there_and_back(places: Array, step: Array) -> Iterator[tuple[int, int]]:
+    """Every jump and the next that takes it back, unless a far larger one is between them.
+
+    Others between them are what a column does meanwhile.
+    """
+    for k, first in enumerate(places):
+        for place in places[k + 1 :]:
+            sizes = abs(step[first]), abs(step[place])
+            if place - first > LONGEST_EXCURSION or RETURNS * sizes[1] > sizes[0]:
+                break
+            if abs(step[first] + step[place]) < RETURNS * min(sizes):
+                yield int(first), int(place)
+                break
 
 
 def _returned_to(runs: Array, values: Array) -> Array:
