@@ -33,8 +33,8 @@ from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import FALSE_REPAIRS, Verdict, least_probability
 from rnlmf.typing import Array
 
-# Most rounds in which the panel judges; a verdict has settled when fewer cells than this change it.
-ROUNDS, SETTLED = 25, 1e-4
+# Most rounds in which the panel judges, should its verdict not settle before.
+ROUNDS = 25
 # Once the scales are known, and small, one error makes all cells of its row look wrong.
 ONE_BY_ONE = 0.9
 # Right cells are predicted as badly as odd ones with this chance; most of a row are by chance in one of
@@ -265,7 +265,7 @@ class Judge:
             new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence, ONE_BY_ONE)
             returned |= new & released
             new |= returned
-            if np.mean(new != hidden) < SETTLED:
+            if np.array_equal(new, hidden):
                 break
             released |= hidden & ~new
             hidden = new

@@ -191,6 +191,10 @@ def vouched_for(
         if chosen.any():
             some = Z[chosen], wrong[chosen], judged[chosen], always[chosen], row.of(chosen)
             excused[chosen] = _accounted_for(fellows, *some, mostly=mostly)
+    few = excused & ~many[:, None]
+    if few.any():
+        by_chance = _alike(fellows, Z, wrong & ~many[:, None], judged, always, row)
+        excused &= many[:, None] | _more_than(few, *by_chance)
     if sequence is not None:
         expected, distance = witnesses[0].prediction, distance_in_scales(Z, row)
         farthest = np.maximum(verdict.seldom(SELDOM), CONTRADICTED)
@@ -206,6 +210,17 @@ def vouched_for(
     return excused & ~always
 
 
+def _fitting(
+    fellows: Fellows, Z: Array, suspects: Array, judged: Array, missing: Array, row: Witness
+) -> Array:
+    """Suspects that others of their row predict if all are believed, and nobody if none is."""
+    believed = fellows.testify(Z, missing, judged & ~missing)
+    off, unbelieved = np.abs(Z - believed.prediction), np.abs(Z - row.prediction)
+    close = suspects & (off < np.minimum(CLOSE * row.scale, VOUCHED * unbelieved))
+    found: Array = close & (close.sum(axis=1, keepdims=True) > 1)
+    return found
+
+
 def _accounted_for(
     fellows: Fellows,
     Z: Array,
@@ -217,29 +232,47 @@ def _accounted_for(
     mostly: bool,
 ) -> Array:
     """Suspects whom others of the row account for, if not by chance, in rows that are `mostly` so."""
-    known = judged & ~missing
-
-    def found_in(cells: Array, some: slice) -> Array:
-        believed = fellows.testify(cells, missing[some], known[some])
-        off, unbelieved = np.abs(cells - believed.prediction), np.abs(cells - row.prediction[some])
-        close = suspects[some] & (off < np.minimum(CLOSE * row.scale[some], VOUCHED * unbelieved))
-        found: Array = close & (close.sum(axis=1, keepdims=True) > 1)
-        return found
-
-    found = found_in(Z, slice(None))
+    found = _fitting(fellows, Z, suspects, judged, missing, row)
     if not found.any():
         return found
     # Where errors are many some fit each other by chance: as many as if they were exchanged. In doubt,
     # where there are only a few, suspects are right.
     some = slice(None, None, -(-len(Z) // EXCHANGED_ROWS))
     made_up = _exchanged(Z, suspects, row.prediction)[some]
-    by_chance = found_in(made_up, some)
+    by_chance = _fitting(fellows, made_up, suspects[some], judged[some], missing[some], row.of(some))
     if mostly:
         # Of a row that is wrong as a whole some always fit; of a movement most do.
         count = found.sum(axis=1)
         moved = (count > by_chance.sum(axis=1).max()) & (count > MOVED * suspects.sum(axis=1))
         return found & moved[:, None]
-    return found & (found.sum() + CHANCE_CELLS > 2 * by_chance.sum() * len(Z) / len(made_up))
+    return found & _more_than(found, by_chance, len(Z) / len(made_up))
+
+
+def _more_than(found: Array, by_chance: Array, times: float) -> bool:
+    """Whether far more were found than by chance in a part of the rows."""
+    return bool(found.sum() + CHANCE_CELLS > 2 * by_chance.sum() * times)
+
+
+def _alike(
+    fellows: Fellows, Z: Array, suspects: Array, judged: Array, missing: Array, row: Witness
+) -> tuple[Array, float]:
+    """Suspects that would fit each other if the values of every column were dealt to other rows.
+
+    Errors that are all alike (zeros) fit wherever two of them meet. Of states that come together, two
+    meet more often than by chance. Also, of how many times as many rows a part was looked at.
+    """
+    cells, dealt = np.where(suspects, row.prediction, Z), np.zeros(Z.shape, dtype=bool)
+    for k, j in enumerate(np.flatnonzero(suspects.any(axis=0))):
+        rows = np.flatnonzero(suspects[:, j])
+        other = (rows + int(len(Z) * ((k + 1) * GOLDEN % 1.0))) % len(Z)
+        cells[other, j], dealt[other, j] = Z[rows, j], True
+    dealt &= ~missing
+    met = np.flatnonzero(dealt.sum(axis=1) > 1)
+    some = met[:: -(-len(met) // EXCHANGED_ROWS) or 1]
+    cells, dealt, gaps = np.where(missing, Z, cells)[some], dealt[some], missing[some]
+    known = judged[some] | dealt
+    unbelieved = fellows.testify(cells, gaps | dealt, known)
+    return _fitting(fellows, cells, dealt, known, gaps, unbelieved), len(met) / max(len(some), 1)
 
 
 def _exchanged(Z: Array, wrong: Array, prediction: Array) -> Array:
