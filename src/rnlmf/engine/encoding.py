@@ -273,6 +273,7 @@ def encode(
     problem: Problem,
     *,
     code_metric: Array | None = None,
+    known: tuple[Array, Array] | None = None,
     corruption: Corruption | None = None,
     max_iter: int = 300,
     tol: float = 3e-4,
@@ -285,15 +286,15 @@ def encode(
 ) -> Encoding:
     """Run Algorithm 2 on all samples; `tol` is in units of the kernel's length scale.
 
-    A `pace` says when to do what in place of `max_iter` and `tol`.
+    What is `known` of the dictionary, ``K_D`` and the encoder, is not found again. A `pace` says when
+    to do what in place of `max_iter` and `tol`.
 
     With a second `opinion` the noise is told from its predictions; codes and objective are the model's.
     Without `closed` steps, lengths are searched also where they need not be.
     """
     n, m = samples.shape
     d, dtype = len(D), samples.dtype
-    K_D = problem.atom_kernel(D)
-    encoder = problem.encoder(K_D, code_metric)
+    K_D, encoder = known or problem.encoders(D, code_metric)
     result = Encoding(
         codes=np.empty((n, d), dtype) if with_codes else None,
         noise=np.empty((n, m), dtype),

@@ -83,6 +83,11 @@ class Problem:
         encoder: Array = root @ inverse_of_damped(root @ K_D @ root, self.code_weight) @ root
         return encoder
 
+    def encoders(self, D: Array, code_metric: Array | None = None) -> tuple[Array, Array]:
+        """``K_D``, and the encoder."""
+        K_D = self.atom_kernel(D)
+        return K_D, self.encoder(K_D, code_metric)
+
     def dictionary_value(self, K_D: Array) -> float:
         """``lambda_D R(D)``."""
         if self.dictionary_penalty is None or self.dictionary_weight == 0.0:

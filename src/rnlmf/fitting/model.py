@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,11 @@ class FittedModel:
     max_iter: int = 300
     tol: float = 3e-4
 
+    @cached_property
+    def _encoders(self) -> tuple[Array, Array]:
+        """Once for all rows that come one by one."""
+        return self.problem.encoders(self.atoms, self.code_metric)
+
     def encode(self, X: Array, *, alone: bool = False, **options: Any) -> Encoding:
         """Algorithm 2; with the neighbours' opinion on the noise, unless the model is to be `alone`.
 
@@ -39,7 +45,7 @@ class FittedModel:
             Samples.of(X, self.units),
             self.atoms,
             self.problem,
-            code_metric=self.code_metric,
+            known=self._encoders,
             corruption=self.corruption,
             opinion=None if neighbours is None else neighbours.mix,
             **{"max_iter": self.max_iter, "tol": self.tol, **options},

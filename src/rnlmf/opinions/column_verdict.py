@@ -236,6 +236,8 @@ class ColumnVerdict:
         tails = self.tails or (self.freedom, self.freedom)
         sizes = self.sizes or (self.size, self.size)
         for freedom, size, side in zip(tails, sizes, (~above, above), strict=True):
+            if not side.any():
+                continue
             own = z[side], p[:, side], s[:, side]
             right = (1.0 - self.share) * (self.credibility @ right_cells(*own, freedom))
             # From here on Student's density falls more slowly than the normal one of errors, and who is

@@ -26,7 +26,7 @@ class Witness:
     prediction: Array
     scale: Array
 
-    def of(self, rows: Array) -> Witness:
+    def of(self, rows: Array | slice) -> Witness:
         """What it says of some rows."""
         return Witness(self.prediction[rows], self.scale[rows])
 
