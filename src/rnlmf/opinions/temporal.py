@@ -196,20 +196,18 @@ class Sequence:
         usual = np.maximum(0.3 * np.median(size, axis=0), np.maximum(resolution, 1e-9))
         deviation = 1.4826 * np.maximum(self.smooth(size, STEP_ROWS), usual)
         jumps = size > SUSPICIOUS * deviation
-        # The steps before and after a jump are no jumps like it: a steep slope is none.
-        before, after = np.vstack([size[:1], size[:-1]]), np.vstack([size[1:], size[-1:]])
         group = np.searchsorted(np.array(self.starts), np.arange(len(Z)), side="right")
         for j in np.flatnonzero(jumps.sum(axis=0) > 1):
-            places, back = np.flatnonzero(jumps[:, j]), -1
-            for a, b in _there_and_back(places, step[:, j]):
+            first, last = _there_and_back(np.flatnonzero(jumps[:, j]), step[:, j])
+            least = RETURNS * np.minimum(size[first, j], size[last, j])
+            # The steps before and after a jump are no jumps like it: a steep slope is none.
+            slope = np.maximum(size[first - 1, j], size[np.minimum(last + 1, len(Z) - 1), j])
+            inner = np.maximum(size[first + 1, j], size[last - 1, j])
+            steep = np.maximum(slope, np.where(last > first + 1, inner, 0.0)) >= least
+            back, good = -1, ~steep & (group[first] == group[last])
+            for a, b in zip(first[good], last[good], strict=True):
                 # What lies between two excursions is none.
-                if a <= back or group[a] != group[b]:
-                    continue
-                least = RETURNS * min(size[a, j], size[b, j])
-                around = [before[a, j], after[b, j]]
-                if b > a + 1:
-                    around += [after[a, j], before[b, j]]
-                if max(around) < least:
+                if a > back:
                     found[a:b, j], back = True, b
         return found
 
@@ -303,19 +301,20 @@ def _runs(chosen: Array, breaks: Array) -> Iterator[tuple[int, int]]:
     yield from zip(starts, ends, strict=True)
 
 
-def _there_and_back(places: Array, step: Array) -> Iterator[tuple[int, int]]:
-    """Every jump and the next that takes it back, unless a far larger one is between them.
+def _there_and_back(places: Array, step: Array) -> tuple[Array, Array]:
+    """Jumps, and for each the next that takes it back, unless a far larger one is between them.
 
     Others between them are what a column does meanwhile.
     """
-    for k, first in enumerate(places):
-        for place in places[k + 1 :]:
-            sizes = abs(step[first]), abs(step[place])
-            if place - first > LONGEST_EXCURSION or RETURNS * sizes[1] > sizes[0]:
-                break
-            if abs(step[first] + step[place]) < RETURNS * min(sizes):
-                yield int(first), int(place)
-                break
+    next_ = np.arange(len(places))[:, None] + np.arange(1, LONGEST_EXCURSION + 1)
+    other = places[np.minimum(next_, len(places) - 1)]
+    near = (next_ < len(places)) & (other - places[:, None] <= LONGEST_EXCURSION)
+    sizes = np.abs(step[places])[:, None], np.abs(step[other])
+    opposite = np.abs(step[places][:, None] + step[other]) < RETURNS * np.minimum(*sizes)
+    larger = np.logical_or.accumulate(RETURNS * sizes[1] > sizes[0], axis=1)
+    back = near & opposite & ~larger
+    some = back.any(axis=1)
+    return places[some], other[some, back[some].argmax(axis=1)]
 
 
 def _returned_to(runs: Array, values: Array) -> Array:
