@@ -5,7 +5,7 @@ import pytest
 
 from helpers import table_of
 from rnlmf.opinions import Judge, Sequence
-from rnlmf.opinions.anywhere import not_anywhere
+from rnlmf.opinions.anywhere import lives_elsewhere, not_anywhere
 from rnlmf.opinions.densities import Witness
 
 ROWS = 800
@@ -95,3 +95,29 @@ def test_errors_of_one_column_that_are_anywhere_are_repaired(related, rng):
     X[rows, 5] += 3.0 * X[:, 5].std() * both_sides(rng, 40)
     _, judgement = Judge.learn(X)
     assert judgement.wrong[rows, 5].mean() > 0.9
+
+
+@pytest.mark.parametrize(("n", "m"), [(120, 20), (300, 5)])
+def test_columns_that_switch_by_themselves_stay_as_they_are(rng, n, m):
+    switched = np.cumsum(rng.random((n, m)) < 0.05, axis=0) % 2
+    X = 1.0 + 2.0 * switched + 0.02 * np.cumsum(rng.normal(size=(n, m)), axis=0)
+    judge, judgement = Judge.learn(X + 0.002 * rng.normal(size=(n, m)), Sequence.of(n))
+    assert judgement.wrong.mean() < 0.01
+    assert any("states" in reason for reason in judge.left_alone.values())
+
+
+def test_a_sensor_that_is_off_now_and_then_lives_nowhere_else(rng):
+    Z = 0.1 * rng.normal(size=(1000, 2))
+    witness = Witness(np.zeros(Z.shape), np.full(Z.shape, 0.1))
+    suspects = np.zeros(Z.shape, dtype=bool)
+    for first in (100, 400, 700):
+        suspects[first : first + 20, 0] = True
+    Z[suspects] += 5.0
+    sequence = Sequence.of(1000)
+    assert not lives_elsewhere(Z, suspects, witness, sequence).any()
+    suspects[np.arange(1000) % 100 < 20, 0] = True
+    Z[suspects] += 5.0
+    assert lives_elsewhere(Z, suspects, witness, sequence).any()
+    # Errors of bursts differ from row to row.
+    Z[suspects] = 5.0 * rng.normal(size=suspects.sum())
+    assert not lives_elsewhere(Z, suspects, witness, sequence).any()

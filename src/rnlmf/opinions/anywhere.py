@@ -29,6 +29,9 @@ from rnlmf.typing import Array
 CHANCE = 0.02
 # Nothing can be said of the places of fewer suspects: they are errors if there is a gap.
 FEWEST = 5
+# A stretch of suspects is smooth if its steps are usually below this share of how far they are off; a
+# column lives elsewhere, too, if more than this share of it is in such stretches, so many or more.
+SMOOTH, LIVES, OFTEN = 0.25, 0.1, 3
 
 
 def not_anywhere(Z: Array, suspects: Array, witness: Witness, sequence: Sequence | None) -> Array:
@@ -46,6 +49,27 @@ def not_anywhere(Z: Array, suspects: Array, witness: Witness, sequence: Sequence
             expected[:, j] = witness.prediction[:, j]
             found[j] = _in_certain_rows(expected, rows) or _is_tail(off[rows], off[~cells])
     return found
+
+
+def lives_elsewhere(Z: Array, suspects: Array, witness: Witness, sequence: Sequence | None) -> Array:
+    """Columns that are elsewhere again and again, and move there as they do at home: two states.
+
+    Sensors that are off by a constant are so now and then; a lamp is on for half of the day. Errors of
+    a burst differ from row to row.
+    """
+    found = np.zeros(Z.shape[1], dtype=bool)
+    if sequence is None:
+        return found
+    off = np.abs(Z - witness.prediction)
+    for j in np.flatnonzero(suspects.mean(axis=0) > LIVES):
+        lengths = []
+        for first, last in sequence.runs(suspects[:, j]):
+            steps = np.abs(np.diff(Z[first:last, j]))
+            if len(steps) and np.median(steps) < SMOOTH * np.median(off[first:last, j]):
+                lengths.append(last - first)
+        found[j] = len(lengths) >= OFTEN and sum(lengths) > LIVES * len(Z)
+    # Where most suspects are states, so are the others.
+    return found | (2 * suspects[:, found].sum() > suspects.sum())
 
 
 def _is_one_value(values: Array) -> bool:

@@ -130,7 +130,8 @@ def _last_plausible(sizes: Array) -> float:
 class Columns:
     """Centre, spread and resolution of every column, the values that return again and again, and how
     far from the centre, in spreads, a value is plausible. Of those that return, some are `brief`,
-    states only where they stay for more than a row, and some steps of a `fine` scale, no states."""
+    states only where they stay for more than a row, and some steps of a `fine` scale, no states.
+    `optimism` is how many times too sure the fellows of a column are."""
 
     center: Array
     spread: Array
@@ -139,6 +140,7 @@ class Columns:
     farthest: Array
     brief: tuple[Array, ...] = ()
     fine: tuple[Array, ...] = ()
+    optimism: Array | None = None
 
     @classmethod
     def of(cls, X: Array) -> Columns:

@@ -9,12 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from rnlmf.engine.batches import canonical_order
-from rnlmf.opinions.anywhere import not_anywhere
+from rnlmf.opinions.anywhere import lives_elsewhere, not_anywhere
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.judgement import Judgement, tails_of
 from rnlmf.opinions.learning import Settlement, Stage, gradually, settle, with_further
+from rnlmf.opinions.linear import BEYOND
+from rnlmf.opinions.optimism import with_optimism
 from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered, mostly_hidden
 from rnlmf.opinions.returning import without_errors
 from rnlmf.opinions.rows import RowVerdict
@@ -107,6 +109,7 @@ class Judge:
     stages: tuple[Stage, ...] = ()
     tails: Array | None = None
     threshold: float = 0.5
+    bounds: tuple[Array, Array] | None = None
 
     @classmethod
     def learn(
@@ -143,6 +146,7 @@ class Judge:
         columns = without_errors(columns, X[rows], part, sequence)
         judged = judgeable(columns, X[rows], part, sequence)
         first = first_suspicion(columns, X[rows], part, sequence)
+        columns = with_optimism(columns, part, first, judged & ~first, sequence)
         learned = settle(part, first, judged, columns, sequence)
 
         def deals(learned: Settlement) -> bool:
@@ -192,10 +196,13 @@ class Judge:
         if not verdict.in_company:
             placed = not_anywhere(part, suspects, witnesses[0], sequence) & trusted
             trusted &= ~placed
+        states = lives_elsewhere(part, suspects, witnesses[0], sequence) & trusted
+        trusted &= ~states
         some = judged & ~hidden
         hard = RowVerdict.learn(part, some, witnesses[-1], panel.fellows.scale.unit)
         judge = cls(panel, verdict, alone, sequence is not None, trusted, least, overall, hard)
-        judge = replace(judge, stages=stages, left_alone=judge._reasons(suspects, shares, placed))
+        reasons = judge._reasons(suspects, shares, placed, states)
+        judge = replace(judge, stages=stages, left_alone=reasons, bounds=_bounds(part, hidden))
         if len(rows) == len(Z):
             # What was found with patience while learning is where judging the same data begins.
             judge = replace(judge, settled=Settled.of(X, hidden))
@@ -292,8 +299,11 @@ class Judge:
             witnesses = self.panel.testify(shown, doubtful, judged, sequence, hearing)
             far = distance_in_scales(Z, witnesses[0]) > FAR
             wrong &= ~bad_rows[:, None] | absurd | far
+        # Errors that vouch for each other lead their whole row to where no right cell is.
+        prediction = witnesses[0].prediction
+        prediction = prediction if self.bounds is None else np.clip(prediction, *self.bounds)
         return Judgement(
-            columns.to_data(witnesses[0].prediction),
+            columns.to_data(prediction),
             witnesses[0].scale * columns.spread,
             witnesses[0].scale * columns.spread * (1.0 if self.tails is None else self.tails),
             np.where(np.isnan(Z), np.nan, probability),
@@ -326,18 +336,29 @@ class Judge:
         verdict = self.alone if self.ordered and len(witnesses) == 1 else self.verdict
         return verdict.probability(Z, judged, witnesses)
 
-    def _reasons(self, suspects: Array, shares: Array, placed: Array) -> dict[int, str]:
+    def _reasons(self, suspects: Array, shares: Array, placed: Array, states: Array) -> dict[int, str]:
         """Columns with suspicious cells that are left alone, and why."""
         return {
             int(j): f"{int(suspects[:, j].sum())} values are hard to predict, but "
             + (
                 "they come in certain rows, or on one side, as errors would not"
                 if placed[j]
+                else "they fill stretches to which such columns return again and again, as states do"
+                if states[j]
                 else "taking them for right does not harm the prediction of others as errors would "
                 f"({shares[j]:.0%} of it)"
             )
             for j in np.flatnonzero(suspects.any(axis=0) & ~self.trusted)
         }
+
+
+def _bounds(Z: Array, hidden: Array) -> tuple[Array, Array]:
+    """What undoubted cells have shown, and somewhat more."""
+    low = np.where(hidden, np.inf, Z).min(axis=0, initial=np.inf)
+    high = np.where(hidden, -np.inf, Z).max(axis=0, initial=-np.inf)
+    told = low <= high
+    beyond = BEYOND * np.where(told, high - low, 0.0)
+    return np.where(told, low - beyond, -np.inf), np.where(told, high + beyond, np.inf)
 
 
 def _learned_rows(Z: Array, sequence: Sequence | None) -> Array:

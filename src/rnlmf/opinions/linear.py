@@ -146,7 +146,7 @@ class LinearOpinion:
             return total
 
         ridge = min(RIDGES, key=loss)
-        shown = np.clip(np.where(hidden, mean, Z), -WILD, WILD)
+        shown = np.clip(np.where(np.isnan(Z), mean, Z), -WILD, WILD)
         low, high = shown.min(axis=0), shown.max(axis=0)
         beyond = BEYOND * (high - low)
         precision = np.linalg.inv(R + ridge * identity)

@@ -58,6 +58,7 @@ class Fellows:
     further: tuple[Opinion, ...]
     weights: Array
     scale: ScaleModel
+    optimism: Array | None = None
 
     @classmethod
     def learn(
@@ -85,10 +86,10 @@ class Fellows:
             model = ScaleModel.learn(residual, used, features, columns.resolution)
             scale = np.maximum(model.predict(features), linear.for_want(Z, unit))
         assert scale is not None
-        fellows = cls(linear, similar, further, weights, model)
+        fellows = cls(linear, similar, further, weights, model, columns.optimism)
         if hearing is not None:
             hearing.keep(fellows, Z, hidden, (predictions, deviation, spread))
-        return fellows, Witness(prediction, scale)
+        return fellows, Witness(prediction, fellows._sobered(scale))
 
     def testify(self, Z: Array, hidden: Array, used: Array, hearing: Hearing | None = None) -> Witness:
         """What the fellows say; a `hearing` of the same rows remembers what they have said before."""
@@ -98,7 +99,10 @@ class Fellows:
             Z - prediction, used, self.scale.unit, predictions, deviation, spread
         )
         want = self.linear.for_want(Z, self.scale.unit)
-        return Witness(prediction, np.maximum(self.scale.predict(features), want))
+        return Witness(prediction, self._sobered(np.maximum(self.scale.predict(features), want)))
+
+    def _sobered(self, scale: Array) -> Array:
+        return scale if self.optimism is None else scale * self.optimism
 
 
 class Hearing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.column_verdict import LEAST_ERROR
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
@@ -262,9 +263,10 @@ def _alike(
     meet more often than by chance. Also, of how many times as many rows a part was looked at.
     """
     cells, dealt = np.where(suspects, row.prediction, Z), np.zeros(Z.shape, dtype=bool)
+    order = canonical_order(np.nan_to_num(Z))
     for k, j in enumerate(np.flatnonzero(suspects.any(axis=0))):
-        rows = np.flatnonzero(suspects[:, j])
-        other = (rows + int(len(Z) * ((k + 1) * GOLDEN % 1.0))) % len(Z)
+        some = suspects[order, j]
+        rows, other = order[some], np.roll(order, int(len(Z) * ((k + 1) * GOLDEN % 1.0)))[some]
         cells[other, j], dealt[other, j] = Z[rows, j], True
     dealt &= ~missing
     met = np.flatnonzero(dealt.sum(axis=1) > 1)

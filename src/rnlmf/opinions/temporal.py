@@ -54,6 +54,12 @@ class Sequence:
         steps = np.arange(n, dtype=float) if times is None else np.asarray(times, dtype=float)
         return cls((0, *(int(b) for b in breaks)), steps)
 
+    def runs(self, chosen: Array) -> Iterator[tuple[int, int]]:
+        """First row, and the one after the last, of stretches of chosen rows within a sequence."""
+        breaks = np.zeros(len(chosen), dtype=bool)
+        breaks[list(self.starts)] = True
+        return _runs(chosen, breaks)
+
     def part(self, rows: Array) -> Sequence:
         """Some of the rows, ascending: where one is left out, another sequence begins."""
         first = np.zeros(len(self.times), dtype=bool)
