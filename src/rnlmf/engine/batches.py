@@ -72,18 +72,26 @@ def _from_source(X: RowSource, size: int, rng: np.random.RandomState) -> Iterato
     for position in rng.permutation(len(runs)):
         waiting.append(X.read(runs[position]))
         if sum(map(len, waiting)) >= most:
-            buffer = np.concatenate(waiting)
-            rng.shuffle(buffer)
+            buffer = _shuffled(waiting, rng)
             whole = len(buffer) // size * size
             for start in range(0, whole, size):
                 yield buffer[start : start + size]
             waiting = [buffer[whole:].copy()]
-    buffer = np.concatenate(waiting)
-    rng.shuffle(buffer)
+    buffer = _shuffled(waiting, rng)
     for start in range(0, len(buffer), size):
         batch = buffer[start : start + size]
         if len(batch) >= min(size, len(X)) / 2:
             yield batch
+
+
+def _shuffled(waiting: list[Array], rng: np.random.RandomState) -> Array:
+    """Rows in random order; each is moved once, which is far faster than swaps of rows."""
+    lengths = [len(some) for some in waiting]
+    places = np.split(np.argsort(rng.permutation(sum(lengths))), np.cumsum(lengths)[:-1])
+    buffer = np.empty((sum(lengths), waiting[0].shape[1]), waiting[0].dtype)
+    for some, where in zip(waiting, places, strict=True):
+        buffer[where] = some
+    return buffer
 
 
 def _cut(piece: slice, rows: int) -> list[slice]:
