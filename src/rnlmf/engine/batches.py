@@ -14,6 +14,8 @@ from rnlmf.typing import Array
 BUFFER_BYTES = 64 << 20
 # Pieces of a source are cut into runs of at most so many rows, so that a buffer has many of them.
 RUN_BYTES = 1 << 20
+# A permutation of more numbers than this takes memory that is worth to be saved.
+MANY = 1 << 20
 # Rows that are looked at together.
 CHUNK_ROWS = 8192
 
@@ -40,10 +42,16 @@ def evenly_drawn(X: Array, count: int) -> Array:
 
 def some_rows(X: Rows, count: int, rng: np.random.RandomState) -> Array:
     """At most `count` rows drawn at random, in their order."""
-    if len(X) <= count:
-        return X[:]
-    rows: Array = np.sort(rng.choice(len(X), count, replace=False))
-    return X[rows]
+    return X[:] if len(X) <= count else X[drawn(len(X), count, rng)]
+
+
+def drawn(n: int, count: int, rng: np.random.RandomState) -> Array:
+    """`count` different numbers below `n`, in order; of many in memory that does not depend on `n`."""
+    if n <= max(MANY, 64 * count):
+        return np.sort(rng.choice(n, count, replace=False))
+    # Hardly any comes twice.
+    some = np.unique(rng.randint(n, size=2 * count, dtype=np.int64))
+    return some[drawn(len(some), count, rng)]
 
 
 def shuffled_batches(X: Rows, size: int, rng: np.random.RandomState) -> Iterator[Array]:
