@@ -1,11 +1,10 @@
 import mmap
 import os
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from helpers import resident_bytes
 from rnlmf.engine import SampleState, maps
 
 PAGE = mmap.PAGESIZE
@@ -20,20 +19,6 @@ class Watched(mmap.mmap):
     def madvise(self, *asked):
         self.gone.append(asked)
         super().madvise(*asked)
-
-
-def resident_bytes(array):
-    """Of the pages that an array is in."""
-    smaps = Path("/proc/self/smaps")
-    if not smaps.exists():
-        pytest.skip("no /proc")
-    here, found = array.ctypes.data, False
-    for line in smaps.read_text().splitlines():
-        if head := re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line):
-            found = int(head[1], 16) <= here < int(head[2], 16)
-        elif found and line.startswith("Rss:"):
-            return int(line.split()[1]) * 1024
-    raise AssertionError("The array is nowhere.")
 
 
 @pytest.fixture
