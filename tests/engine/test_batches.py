@@ -1,4 +1,5 @@
 import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
@@ -60,6 +61,29 @@ def test_small_sources_are_shuffled_as_a_whole():
     source.pieces = lambda: [slice(a, a + 100) for a in range(0, 3000, 100)]
     first = next(shuffled_batches(source, 100, np.random.RandomState(0)))
     assert len(np.unique(first[:, 0] // 200)) > 15
+
+
+def test_rows_that_wait_to_be_shuffled_keep_nothing_else_in_memory(monkeypatch):
+    """A file is decoded in groups of rows, and what is read is a part of one."""
+    monkeypatch.setattr(batches, "RUN_BYTES", 800)
+    monkeypatch.setattr(batches, "BUFFER_BYTES", 80_000)
+    alive, most = weakref.WeakSet(), 0
+
+    class Group(np.ndarray):
+        __hash__ = object.__hash__
+
+    class Grouped(Rows):
+        def read(self, rows):
+            nonlocal most
+            group = self.X[rows].copy().view(Group)
+            alive.add(group)
+            most = max(most, len(alive))
+            return group
+
+    X = np.arange(20_000.0).reshape(-1, 10)
+    found = np.concatenate(list(shuffled_batches(Grouped(X), 100, np.random.RandomState(0))))
+    np.testing.assert_array_equal(np.sort(found[:, 0]), X[:, 0])
+    assert most <= 2
 
 
 @pytest.mark.parametrize("n", [500, 5_000_000])

@@ -75,31 +75,38 @@ def _from_source(X: RowSource, size: int, rng: np.random.RandomState) -> Iterato
     row_bytes = X.shape[1] * X.dtype.itemsize
     runs = [run for piece in X.pieces() for run in _cut(piece, max(1, RUN_BYTES // row_bytes))]
     most = max(size, BUFFER_BYTES // row_bytes)
-    left = np.empty((0, X.shape[1]), X.dtype)
-    waiting: list[Array] = [left]
+    left, waiting = np.empty((0, X.shape[1]), X.dtype), list[slice]()
     for position in rng.permutation(len(runs)):
-        waiting.append(X.read(runs[position]))
-        if sum(map(len, waiting)) >= most:
-            buffer = _shuffled(waiting, rng)
+        waiting.append(runs[position])
+        if len(left) + sum(map(_length, waiting)) >= most:
+            buffer = _shuffled(left, X, waiting, rng)
             whole = len(buffer) // size * size
             for start in range(0, whole, size):
                 yield buffer[start : start + size]
-            waiting = [buffer[whole:].copy()]
-    buffer = _shuffled(waiting, rng)
+            left, waiting = buffer[whole:].copy(), []
+    buffer = _shuffled(left, X, waiting, rng)
     for start in range(0, len(buffer), size):
         batch = buffer[start : start + size]
         if len(batch) >= min(size, len(X)) / 2:
             yield batch
 
 
-def _shuffled(waiting: list[Array], rng: np.random.RandomState) -> Array:
-    """Rows in random order; each is moved once, which is far faster than swaps of rows."""
-    lengths = [len(some) for some in waiting]
+def _shuffled(left: Array, X: RowSource, runs: list[slice], rng: np.random.RandomState) -> Array:
+    """Rows that are left and those of some runs in random order.
+
+    Each is moved once, and at once: what is read may be part of something larger.
+    """
+    lengths = [len(left), *map(_length, runs)]
     places = np.split(np.argsort(rng.permutation(sum(lengths))), np.cumsum(lengths)[:-1])
-    buffer = np.empty((sum(lengths), waiting[0].shape[1]), waiting[0].dtype)
-    for some, where in zip(waiting, places, strict=True):
-        buffer[where] = some
+    buffer = np.empty((sum(lengths), X.shape[1]), X.dtype)
+    buffer[places[0]] = left
+    for run, where in zip(runs, places[1:], strict=True):
+        buffer[where] = X.read(run)
     return buffer
+
+
+def _length(rows: slice) -> int:
+    return int(rows.stop - rows.start)
 
 
 def _cut(piece: slice, rows: int) -> list[slice]:
