@@ -1,9 +1,11 @@
-"""Small problems in the engine's units, finite differences, and what a report holds."""
+"""Small problems in the engine's units, finite differences, what a report holds, what is in memory."""
 
 import re
 import zlib
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 from rnlmf.engine import Problem, Samples, Units
 from rnlmf.kernels import RBF
@@ -49,3 +51,17 @@ def unpacked(page, name):
     bits = "".join(f"{ord(code) % 128:07b}" for code in codes)
     content = bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits) - 7, 8))
     return zlib.decompress(content).decode()
+
+
+def resident_bytes(array):
+    """Of the pages that an array is in."""
+    smaps = Path("/proc/self/smaps")
+    if not smaps.exists():
+        pytest.skip("no /proc")
+    here, found = array.ctypes.data, False
+    for line in smaps.read_text().splitlines():
+        if head := re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line):
+            found = int(head[1], 16) <= here < int(head[2], 16)
+        elif found and line.startswith("Rss:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError("The array is nowhere.")

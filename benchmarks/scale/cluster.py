@@ -42,7 +42,7 @@ def iterations(n: int, workers: int) -> tuple[float, int]:
 
     def counted(self: Any, question: Any) -> Any:
         answer = ask(self, question)
-        sizes.append(len(pickle.dumps((question.version, answer))))
+        sizes.append(len(pickle.dumps((question.number, answer))))
         return answer
 
     with (

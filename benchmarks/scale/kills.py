@@ -114,35 +114,45 @@ def killed_workers(count: int, usual: float) -> dict[str, Any]:
 
 
 def killed_fits(count: int, usual: float) -> dict[str, Any]:
-    """One fit that is killed and resumed so many times, then left alone."""
-    rng, found = np.random.default_rng(0), []
-    with tempfile.TemporaryDirectory() as folder:
-        checkpoint, saved = Path(folder) / "fit.safetensors", Path(folder) / "model.safetensors"
-        for number in range(count + 1):
-            code = (
-                f"from benchmarks.scale.kills import go_on; go_on({str(checkpoint)!r}, {str(saved)!r})"
-            )
-            process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-            assert process.stdout is not None
-            # What it says are its iterations: the moments are some way into the fit.
-            first = int(process.stdout.readline())
-            if number < count:
-                time.sleep(float(rng.exponential(0.2)))
-                process.kill()
-            last = [first, *map(int, process.stdout.read().split())][-1]
-            process.wait()
-            found.append([first, last])
-            print("iterations", first, "to", last, flush=True)
-            if saved.exists():
-                break
-        half_written = [path.name for path in Path(folder).iterdir() if path not in (checkpoint, saved)]
-        ratio = error_of(load(saved)) / usual
+    """Fits that are killed and resumed, one after the other, until there were so many kills."""
+    rng, runs, ratios = np.random.default_rng(0), [], []
+    half_written: list[str] = []
+    while sum(len(found) - 1 for found in runs) < count:
+        with tempfile.TemporaryDirectory() as folder:
+            checkpoint, saved = Path(folder) / "fit.safetensors", Path(folder) / "model.safetensors"
+            left = count - sum(len(found) - 1 for found in runs)
+            runs.append(one_killed_fit(left, rng, checkpoint, saved))
+            names = [path.name for path in Path(folder).iterdir() if path not in (checkpoint, saved)]
+            half_written += names
+            ratios.append(error_of(load(saved)) / usual)
     return {
-        "kills": len(found) - 1,
-        "iterations of each run": found,
-        "error over usual": ratio,
+        "kills": sum(len(found) - 1 for found in runs),
+        "iterations of each run": runs,
+        "error over usual": ratios,
         "left behind": half_written,
     }
+
+
+def one_killed_fit(
+    most: int, rng: np.random.Generator, checkpoint: Path, saved: Path
+) -> list[tuple[int, int]]:
+    """The first and the last iteration of every run of a fit that is killed so many times at most."""
+    code = f"from benchmarks.scale.kills import go_on; go_on({str(checkpoint)!r}, {str(saved)!r})"
+    found: list[tuple[int, int]] = []
+    while not saved.exists():
+        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        # What it says are its iterations: the moments are some way into the fit. All may be done.
+        line = process.stdout.readline()
+        first = int(line) if line else found[-1][1]
+        if len(found) < most:
+            time.sleep(float(rng.exponential(0.2)))
+            process.kill()
+        last = [first, *map(int, process.stdout.read().split())][-1]
+        process.wait()
+        found.append((first, last))
+        print("iterations", first, "to", last, flush=True)
+    return found
 
 
 def go_on(checkpoint: str, saved: str) -> None:

@@ -44,12 +44,25 @@ def beside(X: Any, settings: dict[str, Any]) -> dict[str, Any]:
     one = {"NumPy and numba": timed(lambda: here.denoise(X), 3)}
     one["PyTorch"] = timed(lambda: here.denoise(tensor), 3)
     clean = one["NumPy and numba"][1]
+    double = X.astype(np.float64)
+    exact = RNLMF(**settings).fit(double).denoise(double)
+    exact_tensor = torch.asarray(double)
+    moved = X * (1 + np.finfo(X.dtype).eps * np.random.default_rng(0).uniform(-1, 1, X.shape))
     return {
         "seconds of a fit": {name: seconds for name, (seconds, _) in fits.items()},
         "seconds of denoising": {name: seconds for name, (seconds, _) in one.items()},
         "relative difference, one model": difference(one["PyTorch"][1], clean),
         "relative difference, own models": difference(there.denoise(tensor), clean),
-        "of which single precision": difference(here.denoise(X.astype(np.float64)), clean),
+        "of which single precision": difference(here.denoise(double), clean),
+        "own models, double precision": difference(
+            RNLMF(**settings).fit(exact_tensor).denoise(exact_tensor), exact
+        ),
+        # What rounding alone does to a fit.
+        "NumPy beside NumPy, entries rounded otherwise": difference(
+            RNLMF(**settings).fit(moved.astype(X.dtype)).denoise(X), clean
+        ),
+        "NumPy beside double precision": difference(clean, exact),
+        "PyTorch beside double precision": difference(there.denoise(tensor), exact),
     }
 
 

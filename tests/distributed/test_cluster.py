@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 
 from rnlmf import RNLMF, RNLMFClustering
 from rnlmf.datasets import corrupt_entries
-from rnlmf.metrics import clustering_error, relative_rmse
+from rnlmf.metrics import clustering_error
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -110,18 +110,17 @@ def kill_one(local, rng):
     return bool(found)
 
 
-def test_a_worker_that_dies_is_made_up_for(client, curve, noisy, rng):
+def test_a_worker_that_dies_is_made_up_for(client, noisy, rng):
     X = da.from_array(noisy, chunks=(310, -1))
     settings = {**SETTINGS, "neighbor_share": 0.0}
     here = RNLMF(30, **settings).fit(noisy)
 
     def callback(info):
-        if info.iteration in (20, 45):
+        if info.iteration in (3, 20, 45):
             assert kill_one(client.cluster, rng)
 
     there = RNLMF(30, callback=callback, **settings).fit(X)
-    errors = [relative_rmse(curve, model.denoise(noisy)) for model in (there, here)]
-    assert errors[0] == pytest.approx(errors[1], rel=0.01)
+    assert close(there.components_, here.components_, 1e-5)
 
 
 def test_infinite_values_are_refused(client, noisy):
@@ -131,11 +130,11 @@ def test_infinite_values_are_refused(client, noisy):
         RNLMF(20).fit(da.from_array(X, chunks=(310, -1)))
 
 
-def test_workers_that_die_at_any_time(curve, noisy):
+def test_workers_that_die_at_any_time(noisy):
     """Twenty of them, at random moments of fits, the start of a fit included."""
     rng = np.random.default_rng(0)
     settings = {**SETTINGS, "neighbor_share": 0.0, "tol": 0.0, "max_iter": 150}
-    usual = relative_rmse(curve, RNLMF(30, **settings).fit(noisy).denoise(noisy))
+    usual = RNLMF(30, **settings).fit(noisy).components_
     kills = 0
     with cluster(3) as local, distributed.Client(local) as client:
         while kills < 20:
@@ -157,7 +156,7 @@ def test_workers_that_die_at_any_time(curve, noisy):
             finally:
                 done.set()
                 thread.join()
-            assert relative_rmse(curve, model.denoise(noisy)) == pytest.approx(usual, rel=0.01)
+            assert close(model.components_, usual, 1e-5)
 
 
 def test_a_cluster_without_workers_is_not_waited_for(noisy):
@@ -189,7 +188,7 @@ def test_workers_that_come_get_rows(client, noisy, monkeypatch):
     class Watched(solver.ClusterPass):
         def distribute(self, n_atoms):
             super().distribute(n_atoms)
-            at_work.append({worker for _, worker in self.parts})
+            at_work.append({worker for _, _, worker in self.parts})
             monkeypatch.setattr(solver, "workers_of", waiting.workers_of)
 
     monkeypatch.setattr(solver, "ClusterPass", Watched)
@@ -197,7 +196,7 @@ def test_workers_that_come_get_rows(client, noisy, monkeypatch):
     there = RNLMF(30, **settings).fit(X)
     assert [len(workers) for workers in at_work[:2]] == [1, 2]
     here = RNLMF(30, **settings).fit(noisy)
-    assert there.objective_[-1] == pytest.approx(here.objective_[-1], rel=0.05)
+    assert close(there.components_, here.components_, 1e-5)
 
 
 def test_clusters_by_landmarks(client):

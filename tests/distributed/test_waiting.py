@@ -2,6 +2,7 @@
 
 import asyncio
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -125,6 +126,17 @@ def test_a_part_that_is_sent_has_its_rows_and_no_state():
     assert sent.version == parts.FRESH
     assert "solvers" not in vars(sent)
     np.testing.assert_array_equal(sent.chunks[0], np.ones((3, 2)))
+
+
+def test_a_part_is_as_large_as_its_rows():
+    """Dask would have the work on something small done anywhere."""
+    part = parts.Part([np.ones((300, 2)), np.ones((100, 2))], [0, 300], None, False, None, None, 4)
+    assert sys.getsizeof(part) >= 400 * 2 * 8
+
+
+def test_the_sum_of_parts_behind_is_the_one_furthest_behind():
+    some = [parts.Behind(7, {0: "a"}), np.ones(2), parts.Behind(3, {5: "b"}), None]
+    assert source.plus(some) == parts.Behind(3, {0: "a", 5: "b"})
 
 
 def test_sums_of_orders_lists_and_arrays():

@@ -1,8 +1,11 @@
+import tracemalloc
+import weakref
+
 import numpy as np
 import pytest
 
 from rnlmf.engine import batches
-from rnlmf.engine.batches import canonical_order, shuffled_batches, some_rows
+from rnlmf.engine.batches import canonical_order, drawn, shuffled_batches, some_rows
 from rnlmf.engine.source import RowSource
 
 
@@ -58,3 +61,44 @@ def test_small_sources_are_shuffled_as_a_whole():
     source.pieces = lambda: [slice(a, a + 100) for a in range(0, 3000, 100)]
     first = next(shuffled_batches(source, 100, np.random.RandomState(0)))
     assert len(np.unique(first[:, 0] // 200)) > 15
+
+
+def test_rows_that_wait_to_be_shuffled_keep_nothing_else_in_memory(monkeypatch):
+    """A file is decoded in groups of rows, and what is read is a part of one."""
+    monkeypatch.setattr(batches, "RUN_BYTES", 800)
+    monkeypatch.setattr(batches, "BUFFER_BYTES", 80_000)
+    alive, most = weakref.WeakSet(), 0
+
+    class Group(np.ndarray):
+        __hash__ = object.__hash__
+
+    class Grouped(Rows):
+        def read(self, rows):
+            nonlocal most
+            group = self.X[rows].copy().view(Group)
+            alive.add(group)
+            most = max(most, len(alive))
+            return group
+
+    X = np.arange(20_000.0).reshape(-1, 10)
+    found = np.concatenate(list(shuffled_batches(Grouped(X), 100, np.random.RandomState(0))))
+    np.testing.assert_array_equal(np.sort(found[:, 0]), X[:, 0])
+    assert most <= 2
+
+
+@pytest.mark.parametrize("n", [500, 5_000_000])
+def test_numbers_that_are_drawn_are_different_and_from_anywhere(n):
+    rows = drawn(n, 400, np.random.RandomState(0))
+    assert len(rows) == 400
+    assert (np.diff(rows) > 0).all()
+    assert rows[0] >= 0
+    assert rows[-1] < n
+    assert abs(rows.mean() / n - 0.5) < 0.05
+
+
+def test_a_few_of_very_many_take_no_memory():
+    tracemalloc.start()
+    drawn(20_000_000, 2000, np.random.RandomState(0))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 20

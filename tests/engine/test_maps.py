@@ -4,7 +4,8 @@ import os
 import numpy as np
 import pytest
 
-from rnlmf.engine import maps
+from helpers import resident_bytes
+from rnlmf.engine import SampleState, maps
 
 PAGE = mmap.PAGESIZE
 
@@ -23,8 +24,8 @@ class Watched(mmap.mmap):
 @pytest.fixture
 def memory(tmp_path):
     with open(tmp_path / "pages", "w+b") as file:
-        file.truncate(4 * PAGE)
-        yield Watched(file.fileno(), 4 * PAGE)
+        file.truncate(4 * maps.AROUND)
+        yield Watched(file.fileno(), 4 * maps.AROUND)
 
 
 @pytest.mark.parametrize("shape", [(300, 7), (0, 7)])
@@ -49,18 +50,48 @@ def test_where_room_cannot_be_taken_the_file_has_its_size(monkeypatch):
     assert maps.mapped_array((10, 3), np.float64).shape == (10, 3)
 
 
-def test_whole_pages_of_an_array_are_let_go_and_stay_in_the_file(memory):
+def test_pages_of_an_array_are_let_go_and_stay_in_the_file(memory):
     array = np.frombuffer(memory, np.uint8)
     array[:] = 5
-    # Of the first and of the last page another array may have a part.
-    maps.let_go(array[10 : 3 * PAGE + 10])
-    assert memory.gone == [(mmap.MADV_DONTNEED, PAGE, 2 * PAGE)]
+    # A page at an end, of which another array has a part too, would be let go by neither.
+    maps.let_go(array[PAGE + 10 : maps.AROUND + 10])
+    ((advice, first, length),) = memory.gone
+    assert advice == mmap.MADV_DONTNEED
+    assert first <= PAGE
+    assert first + length >= maps.AROUND + PAGE
     assert (array == 5).all()
 
 
-def test_less_than_a_page_and_arrays_in_memory_stay(memory):
+def test_nothing_of_arrays_that_share_a_page_stays_in_memory():
+    array = maps.mapped_array((1000, 512), np.float32)
+    array[:] = 1.0
+    before = resident_bytes(array)
+    for rows in np.array_split(array, 999):
+        maps.let_go(rows)
+    assert before >= array.nbytes
+    assert resident_bytes(array) == 0
+    assert (array == 1.0).all()
+
+
+def test_pages_that_the_system_maps_ahead_are_let_go_too(tmp_path):
+    """It maps some around the one that is asked for, behind us as well."""
+    np.save(tmp_path / "X.npy", np.ones((8000, 512), np.float32))
+    array = np.load(tmp_path / "X.npy", mmap_mode="r")
+    for start in range(0, len(array), 100):
+        array[start : start + 100].sum()
+        maps.let_go(array[start : start + 100])
+    assert resident_bytes(array) <= 32 * PAGE
+
+
+def test_a_new_state_takes_no_memory():
+    state = SampleState.mapped((1 << 20, 2), np.dtype(np.float32), moving=True)
+    assert resident_bytes(state.threshold_scale) == 0
+    assert (state.threshold_scale == 1.0).all()
+
+
+def test_arrays_in_memory_and_empty_ones_stay(memory):
     array = np.frombuffer(memory, np.uint8)
-    maps.let_go(array[10 : PAGE + 10], array[:0], np.zeros(3 * PAGE, np.uint8))
+    maps.let_go(array[:0], np.zeros(3 * PAGE, np.uint8))
     assert memory.gone == []
 
 

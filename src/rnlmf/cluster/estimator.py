@@ -17,7 +17,7 @@ from rnlmf.cluster.graphs import Comparison, Graph, landmark_graph, sample_graph
 from rnlmf.cluster.labels import EXTRA_VECTORS, LABEL_CONSTRAINTS, check_n_clusters
 from rnlmf.cluster.landmarks import choose_landmarks
 from rnlmf.conventions import check_samples, like
-from rnlmf.engine.batches import canonical_order
+from rnlmf.engine.batches import canonical_order, some_rows
 from rnlmf.engine.source import RowSource
 from rnlmf.estimators.large import rows_of
 from rnlmf.estimators.rnlmf import RNLMF
@@ -336,9 +336,7 @@ class RNLMFClustering(ClusterMixin, BaseEstimator):
 
     def _some(self, X: Array, rng: np.random.RandomState) -> Array:
         """The samples that the dictionary is learnt from."""
-        if self.fit_samples is None or len(X) <= self.fit_samples:
-            return X[:]
-        return X[np.sort(rng.choice(len(X), self.fit_samples, replace=False))]
+        return X[:] if self.fit_samples is None else some_rows(X, self.fit_samples, rng)
 
     def _seeded_estimator(self, X: Array, rng: np.random.RandomState) -> Any:
         """The factorization, not fitted, with seeds of its own where it has none."""

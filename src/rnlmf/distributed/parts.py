@@ -1,13 +1,14 @@
 """What is on a worker: chunks of rows with the state of their samples.
 
-A part is a task's result that changes. It knows how many orders it has had, its version; whoever asks
-says which version is expected. A part that was lost is built again by Dask from its chunks, has another
-version, and makes its state anew at the model that comes with the question. So is one that has done
-what it was told already, but whose answer was lost.
+A part is a task's result that changes. It knows how many questions it has had, its version; whoever
+asks says which question it is. A part that was lost is built again by Dask from its chunks, has heard
+nothing yet, and says so: it is then asked everything once more, which brings it to the very state that
+was lost. One that has answered already, but whose answer was lost, gives the same answer again.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -17,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from rnlmf.engine import Options, Problem, Samples, SinglePass, SolverState, Units
-from rnlmf.engine.settle import Settling
 from rnlmf.engine.shard import Shard
 from rnlmf.typing import Array
 
@@ -34,16 +34,32 @@ class Question:
     asked : callable of a Shard
     start : sums or None
         Of nothing; None if there is no answer.
-    version : int
-        That the part should have.
-    settling : Settling
-        Where samples go whose state is not there.
+    number : int
+        Of the question: the version that a part should have.
     """
 
     asked: Callable[[Shard], Any]
     start: Any
+    number: int
+
+
+@dataclass(frozen=True)
+class Behind:
+    """The answer of parts that have not heard all questions before.
+
+    Attributes
+    ----------
+    version : int
+        The least of theirs.
+    places : dict
+        The workers that they are on, by the parts' first rows.
+    """
+
     version: int
-    settling: Settling
+    places: dict[int, str]
+
+    def plus(self, other: Behind) -> Behind:
+        return Behind(min(self.version, other.version), self.places | other.places)
 
 
 class Part:
@@ -77,6 +93,8 @@ class Part:
         self.units, self.missing = units, missing
         self.problem, self.options, self.n_atoms = problem, options, n_atoms
         self.version = FRESH
+        self.latest: Any = None
+        self.lock = threading.Lock()
 
     @cached_property
     def solvers(self) -> list[tuple[SinglePass, SolverState]]:
@@ -91,12 +109,27 @@ class Part:
 
     def __getstate__(self) -> dict[str, Any]:
         """What goes to another worker: rows, from which the state is made anew there."""
-        content = {name: value for name, value in vars(self).items() if name != "solvers"}
-        return {**content, "version": FRESH}
+        kept = {name: value for name, value in vars(self).items() if name not in ("solvers", "lock")}
+        return {**kept, "version": FRESH, "latest": None}
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        vars(self).update(content, lock=threading.Lock())
+
+    def __sizeof__(self) -> int:
+        """What Dask goes by when it thinks of doing a part's work elsewhere."""
+        return sum(chunk.nbytes for chunk in self.chunks)
 
     def answer(self, question: Question) -> Any:
         """The sum of the answers of all shards."""
-        self.catch_up(question)
+        with self.lock:
+            if self.version < question.number:
+                return self.behind()
+            if self.version == question.number:
+                self.latest = self.total(question)
+                self.version += 1
+            return None if question.start is None else self.latest
+
+    def total(self, question: Question) -> Any:
         # Another part may be here, and start from it as well.
         total = deepcopy(question.start)
         for solver, state in self.solvers:
@@ -105,12 +138,12 @@ class Part:
                     solver.tell(state, question.asked)
                 else:
                     total = solver.total(state, question.asked, total)
-        self.version += 1
         return total
 
-    def denoised(self, question: Question, rows: slice) -> list[tuple[int, Array]]:
+    def denoised(self, version: int, rows: slice) -> list[tuple[int, Array]] | Behind:
         """Some samples without their noise: for every chunk its first row, and the samples."""
-        self.catch_up(question)
+        if self.version < version:
+            return self.behind()
         found = []
         for start, (_, state) in zip(self.starts, self.solvers, strict=True):
             Y = state.samples.Y
@@ -118,17 +151,8 @@ class Part:
             found.append((start, Y[wanted[wanted >= start] - start]))
         return found
 
-    def catch_up(self, question: Question) -> None:
-        """Make the state anew if it is not the one that is asked for."""
-        if self.version == question.version:
-            return
-        for solver, state in self.solvers:
-            with solver.running():
-                if question.version == FRESH:
-                    solver.tell(state, Shard.reset)
-                else:
-                    solver.tell(state, lambda shard: shard.settle(question.settling))
-        self.version = question.version
+    def behind(self) -> Behind:
+        return Behind(self.version, {self.starts[0]: worker_address()})
 
 
 def answer(part: Part, question: Question) -> Any:
@@ -141,9 +165,16 @@ def itself(question: Question) -> Question:
     return question
 
 
-def denoised(part: Part, question: Question, rows: slice) -> list[tuple[int, Array]]:
+def denoised(part: Part, version: int, rows: slice) -> list[tuple[int, Array]] | Behind:
     """On a worker."""
-    return part.denoised(question, rows)
+    return part.denoised(version, rows)
+
+
+def worker_address() -> str:
+    """Of the worker that this runs on."""
+    from distributed import get_worker
+
+    return str(get_worker().address)
 
 
 def worker_threads() -> int:

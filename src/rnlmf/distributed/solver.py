@@ -7,11 +7,14 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from rnlmf.distributed.parts import FRESH, Part, Question, answer, denoised, itself
+from rnlmf.distributed.log import Log
+from rnlmf.distributed.parts import Behind, Part, Question, answer, denoised, itself
 from rnlmf.distributed.source import DaskSource, summed
 from rnlmf.distributed.waiting import awaited, finished, persevere, workers_of
 from rnlmf.engine import Options, Problem, Samples, SampleState, SinglePass, SolverState
@@ -30,6 +33,9 @@ class ClusterPass(SinglePass):
 
     In every iteration the model goes out once to every worker, and sums of the sizes (d, m) and (d, d)
     come back through a tree: bytes depend on the number of workers and not on that of samples.
+
+    What samples come to depends on the rows and on what they were told, all of which is kept: a part
+    that was lost is built again from its rows and told all of it again, while the others wait.
     """
 
     def __init__(
@@ -38,9 +44,11 @@ class ClusterPass(SinglePass):
         super().__init__(samples, problem, options)
         self.source = source
         self.client = source.client
-        self.parts: list[tuple[Any, str]] = []
-        self.version = FRESH
+        # With the first row of each, and where it was last.
+        self.parts: list[tuple[Any, int, str]] = []
+        self.log = Log()
         self.looked = 0.0
+        self.workers: set[str] = set()
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -62,7 +70,8 @@ class ClusterPass(SinglePass):
             if stop > start
         ]
         holders = [where.get(chunk.key, ()) for chunk, _, _ in chunks]
-        places = fairly(holders, [rows for _, _, rows in chunks], workers_of(self.client))
+        workers = workers_of(self.client)
+        places = fairly(holders, [rows for _, _, rows in chunks], workers)
         some = defaultdict(list)
         for (chunk, start, _), worker in zip(chunks, places, strict=True):
             some[worker].append((chunk, start))
@@ -81,27 +90,33 @@ class ClusterPass(SinglePass):
                     allow_other_workers=True,
                     pure=False,
                 ),
+                mine[0][1],
                 worker,
             )
             for worker, mine in sorted(some.items())
         ]
-        self.looked = time.monotonic()
+        self.looked, self.workers = time.monotonic(), set(workers)
 
-    def spread_out(self) -> None:
+    def spread_out(self, state: SolverState) -> None:
         """Now and then: give workers that have come, or come back, their share."""
         if not self.parts or time.monotonic() - self.looked < LOOK_ROUND:
             return
         self.looked = time.monotonic()
+        here = set(self.client.nthreads())
+        came, self.workers = here - self.workers, here
+        # What rows elsewhere are told again must not be more than what is left to do.
+        if not came or 2 * state.iteration > self.options.max_iter:
+            return
         at_work = {min(places) for places in self.client.who_has(self.parts_alone).values() if places}
-        wanted = min(len(self.client.nthreads()), len(self.source.pieces()))
+        wanted = min(len(here), len(self.source.pieces()))
         if at_work and len(at_work) < wanted:
             log.info("%d of %d workers have rows: they are shared out anew", len(at_work), wanted)
             self.parts = []
 
     @property
     def parts_alone(self) -> list[Any]:
-        """Without where they were to be."""
-        return [part for part, _ in self.parts]
+        """Without where they are."""
+        return [part for part, _, _ in self.parts]
 
     def tell(self, state: SolverState, order: Callable[[Shard], None]) -> None:
         self.asked(state, order, None)
@@ -112,27 +127,47 @@ class ClusterPass(SinglePass):
 
     def asked(self, state: SolverState, asked: Callable[[Shard], Any], start: Any) -> Any:
         """The answers of all parts, summed."""
-        if self.version == FRESH and state.iteration > 0:
-            # A fit that goes on: parts are fresh, and shall not be.
-            self.version = FRESH + 1
-        question = Question(asked, start, self.version, self.settling(state))
-        found = self.persevere(state, lambda: self.ask_once(question))
-        self.version += 1
-        return found
+        self.spread_out(state)
+        question = Question(asked, start, len(self.log))
+        self.log.append(question)
+        return self.caught_up(state, question.number, lambda: self.ask_once(question))
+
+    def caught_up(self, state: SolverState, version: int, attempt: Callable[[], Any]) -> Any:
+        """What an attempt gives with all parts in a `version`: those behind hear what they missed."""
+        number = version
+        while True:
+            if number == version:
+                found = self.persevere(state, attempt)
+            else:
+                missed = replace(self.log[number], start=None)
+                found = self.persevere(state, partial(self.ask_once, missed))
+            if isinstance(found, Behind):
+                log.info("samples are told again what they were told from %d on", found.version)
+                number = found.version
+                self.look_for(found)
+            elif number == version:
+                return found
+            else:
+                number += 1
+
+    def look_for(self, behind: Behind) -> None:
+        """Ask parts where they are now, and not now here and now there."""
+        moved = behind.places
+        self.parts = [(part, first, moved.get(first, worker)) for part, first, worker in self.parts]
 
     def ask_once(self, question: Question) -> Any:
         """Send a question out, and wait for the sum."""
-        return awaited(self.client, summed(self.client, self.submitted(answer, question)))
-
-    def submitted(self, function: Callable[..., Any], question: Question, *more: Any) -> list[Any]:
-        """Have every worker do something with its part and a question."""
         # The result of a task, unlike data that are scattered, is there again if its worker is lost.
         sent = self.client.submit(itself, question, pure=False)
+        return awaited(self.client, summed(self.client, self.submitted(answer, sent)))
+
+    def submitted(self, function: Callable[..., Any], *given: Any) -> list[Any]:
+        """Have every worker do something with its part."""
         return [
             self.client.submit(
-                function, part, sent, *more, workers=[worker], allow_other_workers=True, pure=False
+                function, part, *given, workers=[worker], allow_other_workers=True, pure=False
             )
-            for part, worker in self.parts
+            for part, _, worker in self.parts
         ]
 
     def persevere(self, state: SolverState, attempt: Callable[[], Any]) -> Any:
@@ -147,17 +182,15 @@ class ClusterPass(SinglePass):
             self.parts = []
             self.source.renew()
 
-        self.spread_out()
         return persevere(self.client, with_parts, lost)
 
     def denoised(self, state: SolverState, rows: slice) -> Array:
-        question = Question(Shard.rest, None, self.version, self.settling(state))
-        rows = slice(*rows.indices(len(self.source)))
+        version, rows = len(self.log), slice(*rows.indices(len(self.source)))
 
         def attempt() -> Any:
-            return awaited(self.client, summed(self.client, self.submitted(denoised, question, rows)))
+            return awaited(self.client, summed(self.client, self.submitted(denoised, version, rows)))
 
-        found = self.persevere(state, attempt)
+        found = self.caught_up(state, version, attempt)
         return np.concatenate([values for _, values in sorted(found, key=lambda item: item[0])])
 
 

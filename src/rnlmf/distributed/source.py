@@ -11,6 +11,7 @@ from typing import Any
 import dask
 import numpy as np
 
+from rnlmf.distributed.parts import Behind
 from rnlmf.distributed.waiting import awaited, persevere
 from rnlmf.engine import Options, Problem, Samples, Solver
 from rnlmf.engine.source import RowSource
@@ -139,6 +140,8 @@ def treated_block(block: Array, treat: Callable[[Array], Array]) -> Array:
 
 def plus(parts: list[Any]) -> Any:
     """The sum of sums, which are arrays, lists or None, or have ``plus``."""
+    # Without all of them there is no sum.
+    parts = [part for part in parts if isinstance(part, Behind)] or parts
     # What a task was given belongs to others too, and it may run twice.
     total = deepcopy(parts[0])
     for part in parts[1:] if total is not None else ():

@@ -14,6 +14,8 @@ from rnlmf.typing import Array
 BUFFER_BYTES = 64 << 20
 # Pieces of a source are cut into runs of at most so many rows, so that a buffer has many of them.
 RUN_BYTES = 1 << 20
+# A permutation of more numbers than this takes memory that is worth to be saved.
+MANY = 1 << 20
 # Rows that are looked at together.
 CHUNK_ROWS = 8192
 
@@ -40,10 +42,16 @@ def evenly_drawn(X: Array, count: int) -> Array:
 
 def some_rows(X: Rows, count: int, rng: np.random.RandomState) -> Array:
     """At most `count` rows drawn at random, in their order."""
-    if len(X) <= count:
-        return X[:]
-    rows: Array = np.sort(rng.choice(len(X), count, replace=False))
-    return X[rows]
+    return X[:] if len(X) <= count else X[drawn(len(X), count, rng)]
+
+
+def drawn(n: int, count: int, rng: np.random.RandomState) -> Array:
+    """`count` different numbers below `n`, in order; of many in memory that does not depend on `n`."""
+    if n <= max(MANY, 64 * count):
+        return np.sort(rng.choice(n, count, replace=False))
+    # Hardly any comes twice.
+    some = np.unique(rng.randint(n, size=2 * count, dtype=np.int64))
+    return some[drawn(len(some), count, rng)]
 
 
 def shuffled_batches(X: Rows, size: int, rng: np.random.RandomState) -> Iterator[Array]:
@@ -67,23 +75,38 @@ def _from_source(X: RowSource, size: int, rng: np.random.RandomState) -> Iterato
     row_bytes = X.shape[1] * X.dtype.itemsize
     runs = [run for piece in X.pieces() for run in _cut(piece, max(1, RUN_BYTES // row_bytes))]
     most = max(size, BUFFER_BYTES // row_bytes)
-    left = np.empty((0, X.shape[1]), X.dtype)
-    waiting: list[Array] = [left]
+    left, waiting = np.empty((0, X.shape[1]), X.dtype), list[slice]()
     for position in rng.permutation(len(runs)):
-        waiting.append(X.read(runs[position]))
-        if sum(map(len, waiting)) >= most:
-            buffer = np.concatenate(waiting)
-            rng.shuffle(buffer)
+        waiting.append(runs[position])
+        if len(left) + sum(map(_length, waiting)) >= most:
+            buffer = _shuffled(left, X, waiting, rng)
             whole = len(buffer) // size * size
             for start in range(0, whole, size):
                 yield buffer[start : start + size]
-            waiting = [buffer[whole:].copy()]
-    buffer = np.concatenate(waiting)
-    rng.shuffle(buffer)
+            left, waiting = buffer[whole:].copy(), []
+    buffer = _shuffled(left, X, waiting, rng)
     for start in range(0, len(buffer), size):
         batch = buffer[start : start + size]
         if len(batch) >= min(size, len(X)) / 2:
             yield batch
+
+
+def _shuffled(left: Array, X: RowSource, runs: list[slice], rng: np.random.RandomState) -> Array:
+    """Rows that are left and those of some runs in random order.
+
+    Each is moved once, and at once: what is read may be part of something larger.
+    """
+    lengths = [len(left), *map(_length, runs)]
+    places = np.split(np.argsort(rng.permutation(sum(lengths))), np.cumsum(lengths)[:-1])
+    buffer = np.empty((sum(lengths), X.shape[1]), X.dtype)
+    buffer[places[0]] = left
+    for run, where in zip(runs, places[1:], strict=True):
+        buffer[where] = X.read(run)
+    return buffer
+
+
+def _length(rows: slice) -> int:
+    return int(rows.stop - rows.start)
 
 
 def _cut(piece: slice, rows: int) -> list[slice]:

@@ -16,6 +16,9 @@ import numpy as np
 
 from rnlmf.typing import Array
 
+# With a page that is asked for Linux maps those around it that it has, up to this limit.
+AROUND = 2 << 20
+
 
 def mapped_array(shape: tuple[int, ...], dtype: Any) -> Array:
     """Zeros in a file of the temporary folder (``TMPDIR``) that goes away with the array.
@@ -38,9 +41,10 @@ def mapped_array(shape: tuple[int, ...], dtype: Any) -> Array:
 
 
 def let_go(*arrays: Array) -> None:
-    """Let the pages of mapped arrays go, as far as they are theirs alone; others stay as they are.
+    """Let all pages go that mapped arrays have a part of, and those around them.
 
-    Not those of a map that is copied on writing, whose changes would be lost.
+    Arrays in memory stay as they are, and what others have on these pages is in the file too. Not
+    those of a map that is copied on writing, whose changes would be lost.
     """
     if not hasattr(mmap, "MADV_DONTNEED"):
         return
@@ -49,11 +53,10 @@ def let_go(*arrays: Array) -> None:
         if memory is None or array.nbytes == 0:
             continue
         origin = np.frombuffer(memory, np.uint8, count=1).ctypes.data
-        first = array.ctypes.data - origin
-        last = first + array.nbytes
-        first, last = -(-first // mmap.PAGESIZE) * mmap.PAGESIZE, last // mmap.PAGESIZE * mmap.PAGESIZE
-        if last > first:
-            memory.madvise(mmap.MADV_DONTNEED, first, last - first)
+        first, last = array.ctypes.data, array.ctypes.data + array.nbytes
+        first = max(first // AROUND * AROUND - origin, 0)
+        last = -(-last // AROUND) * AROUND - origin
+        memory.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
 def _memory_of(array: Any) -> mmap.mmap | None:

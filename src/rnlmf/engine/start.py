@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rnlmf.engine.batches import drawn
 from rnlmf.engine.samples import Units, has_missing
 from rnlmf.engine.source import Rows, RowSource
 from rnlmf.kernels import Kernel, mean_distance
@@ -162,8 +163,7 @@ def distance_rows(n_samples: int, rng: np.random.RandomState) -> slice | Array:
     """Samples to take the mean distance of."""
     if n_samples <= DISTANCE_SAMPLES:
         return slice(None)
-    rows: Array = np.sort(rng.choice(n_samples, DISTANCE_SAMPLES, replace=False))
-    return rows
+    return drawn(n_samples, DISTANCE_SAMPLES, rng)
 
 
 def means_and_spreads(X: Rows, bounds: Bounds) -> tuple[Array, Array]:

@@ -63,6 +63,7 @@ class SampleState:
             mapped_array((n,), dtype),
         )
         state.threshold_scale[...] = 1.0
+        state.let_go()
         return state
 
     def let_go(self) -> None:

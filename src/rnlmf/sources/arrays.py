@@ -12,8 +12,8 @@ from rnlmf.engine.source import RowSource
 from rnlmf.io.dataset import readable
 from rnlmf.typing import Array
 
-# Rows of a memory map that are taken before their pages are let go: each brings many pages around it.
-TAKEN_ROWS = 1024
+# Rows of a memory map that are taken before their pages are let go: each can bring 2 MB around it.
+TAKEN_ROWS = 64
 
 
 def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
