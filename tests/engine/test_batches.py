@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rnlmf.engine import batches
-from rnlmf.engine.batches import canonical_order, shuffled_batches, some_rows
+from rnlmf.engine.batches import canonical_order, evenly_drawn, shuffled_batches, some_rows
 from rnlmf.engine.source import RowSource
 
 
@@ -58,3 +58,15 @@ def test_small_sources_are_shuffled_as_a_whole():
     source.pieces = lambda: [slice(a, a + 100) for a in range(0, 3000, 100)]
     first = next(shuffled_batches(source, 100, np.random.RandomState(0)))
     assert len(np.unique(first[:, 0] // 200)) > 15
+
+
+@pytest.mark.parametrize(("n", "left"), [(9, 9), (10, 10), (11, 6), (20, 10), (21, 7), (100, 10)])
+def test_rows_are_drawn_evenly_whatever_their_order(n, left, rng):
+    X = rng.normal(size=(n, 3))
+    drawn = evenly_drawn(X, 10)
+    assert len(drawn) == left
+    # In their own order, and the same ones from any order.
+    places = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in drawn]
+    assert places == sorted(places)
+    others = evenly_drawn(X[rng.permutation(n)], 10)
+    np.testing.assert_array_equal(np.sort(others, axis=0), np.sort(drawn, axis=0))

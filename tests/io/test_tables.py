@@ -194,6 +194,8 @@ def test_from_text_to_parquet_and_arrays(table, tmp_path):
         ("a,b\n", "no rows"),
         ("a,b,c\n1,2,3\n4,5\n", "line 3 has 2 fields, the first 3: is the file cut off"),
         ("a,b\n1,2\n3,4,5\n", "line 3 has 3 fields"),
+        # Words are a note only below an empty line.
+        ("a,b\n1,2\nx\n", "line 3 has 1 fields, the first 2: is the file cut off"),
         ('a,b\n1,2\n3,"4\n', "cut off"),
         ("a,b\nu,v\nw,x\n", "no numeric column"),
     ],
