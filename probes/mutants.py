@@ -39,6 +39,8 @@ LIMIT = 120
 # Of the tests that reach a line so many are run at most, the shortest first: some in the folder of the
 # module and few elsewhere, which are mostly of whole commands; then more, for a mutant that survives.
 MOST_TESTS = ((18, 6), (150, 20))
+# And so many seconds of them, by what they took before.
+MOST_SECONDS = (20.0, 60.0)
 # A test that takes longer is not run: it would kill few mutants in all the time that it takes.
 LONGEST = 20.0
 # What was killed stays killed: tests are added, not taken away.
@@ -156,7 +158,7 @@ class Reached:
         from coverage import CoverageData
 
         self.seconds: dict[str, float] = json.loads(durations.read_text()) if durations.exists() else {}
-
+        self.measured = data.stat().st_mtime
         self.data = CoverageData(basename=str(data))
         self.data.read()
         self.files = {_name(file): file for file in self.data.measured_files()}
@@ -166,7 +168,7 @@ class Reached:
 
         What runs when a module is imported, or is compiled, is known of no test: then those of the
         whole file, and of a file that is a program of its own those of the folder. Last comes the file
-        of tests of the same name, in which there may be new ones.
+        of tests of the same name if it was changed since: there may be new ones in it.
         """
         by_line = {
             number: {context.partition("|")[0] for context in contexts} - {""}
@@ -174,12 +176,17 @@ class Reached:
         }
         found = by_line.get(line) or set().union(*by_line.values())
         own = Path(own_tests(file))
-        new = [str(own)] if (ROOT / own).exists() else []
+        there = [str(own)] if (ROOT / own).exists() else []
         if not found:
-            return [new, [str(own.parent)]]
+            return [there, [str(own.parent)]]
+        new = there if there and (ROOT / own).stat().st_mtime > self.measured else []
         beside, elsewhere = nearest(file, found, self.seconds)
         (few, fewer), (many, more) = MOST_TESTS
-        return [beside[:few] + elsewhere[:fewer] + new, beside[few:many] + elsewhere[fewer:more]]
+        stages = beside[:few] + elsewhere[:fewer], beside[few:many] + elsewhere[fewer:more]
+        first, then = (
+            affordable(s, self.seconds, most) for s, most in zip(stages, MOST_SECONDS, strict=True)
+        )
+        return [first + new, then]
 
 
 def _name(path: str) -> str:
@@ -208,6 +215,16 @@ def nearest(
     beside = [name for name in sorted(by_file) if Path(name).parent == Path(own).parent]
     elsewhere = [name for name in sorted(by_file) if name not in beside]
     return first + _in_turn([by_file[n] for n in beside]), _in_turn([by_file[n] for n in elsewhere])
+
+
+def affordable(tests: list[str], seconds: dict[str, float], most: float) -> list[str]:
+    """The first tests, without those that would take too long together; of unknown ones all."""
+    found = []
+    for test in tests:
+        if (left := most - seconds.get(test, 0.0)) >= 0.0:
+            found.append(test)
+            most = left
+    return found
 
 
 def _in_turn(lists: list[list[str]]) -> list[str]:

@@ -96,6 +96,12 @@ def test_the_nearest_tests_come_first():
     ]
 
 
+def test_tests_of_a_mutant_take_no_longer_than_they_may():
+    seconds = {"a": 3.0, "b": 4.0, "c": 2.0}
+    assert mutants.affordable(list("abcd"), seconds, 5.0) == ["a", "c", "d"]
+    assert mutants.affordable(list("abcd"), seconds, 9.0) == list("abcd")
+
+
 def test_how_long_tests_take_is_known_by_their_names(tmp_path):
     cases = [
         ("tests/io/test_a.py", "tests.io.test_a", "test_one[x-1]", "1.5"),
