@@ -209,6 +209,24 @@ def test_bad_text_is_refused_in_one_line(tmp_path, content, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("content", "encoding", "notes"),
+    [
+        ("a,b\n1,2.5\n3,4.5\n", "utf-8", ()),
+        ("a;b\n1;2.5\n3;4.5\n", "utf-8", ("delimiter semicolon",)),
+        ("a;b\n1;2,5\n3;4,5\n", "utf-8", ("delimiter semicolon", "decimal comma")),
+        ('a,b\n1,"2,000,000.5"\n3,"1,004,000.5"\n', "utf-8", ("thousands marked by ','",)),
+        ("a,b\n1,2.5\n3,4.5\n", "utf-16", ("encoding utf-16",)),
+        ("ä,b\n1,2.5\n3,4.5\n", "cp1252", ("encoding cp1252",)),
+        ("1,2.5\n3,4.5\n5,6.5\n", "utf-8", ("no header",)),
+        ("a,b\n1,2.5\n3,4.5\n\nby hand\n", "utf-8", ("a note below the table",)),
+    ],
+)
+def test_what_is_unusual_is_noted_and_nothing_else(tmp_path, content, encoding, notes):
+    (tmp_path / "in.csv").write_bytes(content.encode(encoding))
+    assert io.read(tmp_path / "in.csv", encoding=encoding).notes == notes
+
+
 def test_binary_content_is_refused(tmp_path):
     (tmp_path / "bad.csv").write_bytes(b"a,b\n\xff\xfe\x00\x81,2\n")
     with pytest.raises(FileError, match="UTF-8"):
