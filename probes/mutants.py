@@ -40,7 +40,7 @@ LIMIT = 120
 # module and few elsewhere, which are mostly of whole commands; then more, for a mutant that survives.
 MOST_TESTS = ((18, 6), (150, 20))
 # And so many seconds of them, by what they took before.
-MOST_SECONDS = (20.0, 60.0)
+MOST_SECONDS = (20.0, 60.0, 60.0)
 # A test that takes longer is not run: it would kill few mutants in all the time that it takes.
 LONGEST = 20.0
 # What was killed stays killed: tests are added, not taken away.
@@ -164,7 +164,7 @@ class Reached:
         self.files = {_name(file): file for file in self.data.measured_files()}
 
     def tests(self, file: str, line: int) -> list[list[str]]:
-        """Tests of a line, first the nearest, and then more of them.
+        """Tests of a line, first the nearest, then more of them, then all of the file that has most.
 
         What runs when a module is imported, or is compiled, is known of no test: then those of the
         whole file, and of a file that is a program of its own those of the folder. Last comes the file
@@ -182,11 +182,16 @@ class Reached:
         new = there if there and (ROOT / own).stat().st_mtime > self.measured else []
         beside, elsewhere = nearest(file, found, self.seconds)
         (few, fewer), (many, more) = MOST_TESTS
-        stages = beside[:few] + elsewhere[:fewer], beside[few:many] + elsewhere[fewer:more]
-        first, then = (
-            affordable(s, self.seconds, most) for s, most in zip(stages, MOST_SECONDS, strict=True)
-        )
-        return [first + new, then]
+        stages = [beside[:few] + elsewhere[:fewer], beside[few:many] + elsewhere[fewer:more]]
+        tried = {test for stage in stages for test in stage}
+        by_file: dict[str, list[str]] = {}
+        for test in beside + elsewhere:
+            by_file.setdefault(test.partition("::")[0], []).append(test)
+        fullest = max(by_file.values(), key=len, default=[])
+        stages.append([test for test in fullest if test not in tried])
+        limits = zip(stages, MOST_SECONDS, strict=True)
+        first, *others = (affordable(stage, self.seconds, most) for stage, most in limits)
+        return [first + new, *others]
 
 
 def _name(path: str) -> str:

@@ -152,9 +152,10 @@ def test_tests_of_a_line_are_known_from_a_run_of_them(tmp_path, monkeypatch):
     assert reached.seconds
     code = (record.ROOT / "src" / "rnlmf" / "metrics.py").read_text().splitlines()
     line = next(i for i, text in enumerate(code, 1) if text.startswith("    return"))
-    first, more = reached.tests("metrics.py", line)
+    first, more, last = reached.tests("metrics.py", line)
     assert first
-    assert all(test.startswith("tests/test_metrics.py") for test in first + more)
+    assert all(test.startswith("tests/test_metrics.py") for test in first + more + last)
+    assert not set(last) & set(first + more)
     # A line of no test is one of the import: all tests of the file. A file of no test has its folder.
     assert set(first + more) <= {test for some in reached.tests("metrics.py", 1) for test in some}
     assert reached.tests("io/nothing.py", 1) == [[], ["tests/io"]]
