@@ -5,7 +5,8 @@ annotations or texts. Every one is put into a copy of the package, and there the
 its line, the nearest first, until one fails; which tests those are is known from ``python -m
 probes.coverage``, which must have been run before. *Fine* is a mutant that a test kills, *wrong* one
 that survives; equivalent ones, which no test can tell from the code, are listed with the reason in
-``probes/equivalents.json`` and not counted.
+``probes/equivalents.json`` and not counted. A run that was ended is gone on with by ``--again 0``: what
+survived before is counted so and not tried again.
 """
 
 from __future__ import annotations
@@ -40,11 +41,12 @@ LIMIT = 120
 # module and few elsewhere, which are mostly of whole commands; then more, for a mutant that survives.
 MOST_TESTS = ((18, 6), (150, 20))
 # And so many seconds of them, by what they took before.
-MOST_SECONDS = (20.0, 60.0, 60.0)
+MOST_SECONDS = (20.0, 30.0, 30.0)
 # A test that takes longer is not run: it would kill few mutants in all the time that it takes.
 LONGEST = 20.0
 # What was killed stays killed: tests are added, not taken away.
 KILLED = RESULTS / "mutants_killed.txt"
+SURVIVED = RESULTS / "mutants_survived.txt"
 # Imported once, and then there in every copy of the process. Nothing of the library is among them.
 WARM = (
     *("numba", "pandas", "pyarrow", "pytest", "scipy.stats", "typer", "rich"),
@@ -305,10 +307,13 @@ def equivalents() -> dict[str, str]:
     return found
 
 
-def probe(record: Record, count: int, seed: int, seconds: float) -> None:
+def probe(record: Record, count: int, seed: int, seconds: float, again: bool = True) -> None:
     """Draw mutants and try them, but those that were killed before, until the time is over."""
     end = time.monotonic() + seconds
-    known = set(KILLED.read_text().splitlines()) if KILLED.exists() else set()
+    known = dict.fromkeys(_listed(KILLED), FINE)
+    if not again:
+        known = dict.fromkeys(_listed(SURVIVED), WRONG) | known
+    SURVIVED.write_text("")
     reached = Reached()
     os.environ.update(ONE_THREAD)
     for module in WARM:
@@ -325,27 +330,30 @@ def probe(record: Record, count: int, seed: int, seconds: float) -> None:
             name = told(mutant.file, (ROOT / "src" / "rnlmf" / mutant.file).read_text(), code)
             if name in equivalents():
                 continue
-            if name in known:
-                record.add(mutant.file.partition("/")[0], FINE)
-                continue
-            try:
-                dies = killed(mutant, code, copy, reached.tests(mutant.file, mutant.line))
-            except RuntimeError as error:
-                dies, name = False, f"{name} ({error})"
-            outcome = FINE if dies else WRONG
-            record.add(mutant.file.partition("/")[0], outcome, name)
-            print(outcome, f"line {mutant.line} of {name}", flush=True)
-            if dies:
-                with open(KILLED, "a") as file:
+            outcome, why = known.get(name), ""
+            if outcome is None:
+                try:
+                    dies = killed(mutant, code, copy, reached.tests(mutant.file, mutant.line))
+                except RuntimeError as error:
+                    dies, why = False, f" ({error})"
+                outcome = FINE if dies else WRONG
+                print(outcome, f"line {mutant.line} of {name}{why}", flush=True)
+            record.add(mutant.file.partition("/")[0], outcome, name + why)
+            if outcome == WRONG or name not in known:
+                with open(KILLED if outcome == FINE else SURVIVED, "a") as file:
                     file.write(name + "\n")
+
+
+def _listed(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
 
 
 def main() -> int:
     """Try mutants; it fails if too many survive."""
-    chosen = options(__doc__, count=200, seed=0, seconds=6 * 3600.0)
+    chosen = options(__doc__, count=200, seed=0, seconds=6 * 3600.0, again=1)
     record = Record("mutants of the code: killed (fine) or not (wrong)")
     with contextlib.suppress(KeyboardInterrupt):
-        probe(record, chosen.count, chosen.seed, chosen.seconds)
+        probe(record, chosen.count, chosen.seed, chosen.seconds, bool(chosen.again))
     tried = sum(sum(row.values()) for row in record.rows.values())
     share = 1.0 - record.n_wrong / max(1, tried)
     record.facts = {"killed": f"{share:.0%} of {tried}", "equivalent, listed": len(equivalents())}
