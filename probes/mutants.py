@@ -166,7 +166,7 @@ class Reached:
         self.files = {_name(file): file for file in self.data.measured_files()}
 
     def tests(self, file: str, line: int) -> list[list[str]]:
-        """Tests of a line, first the nearest, then more of them, then all of the file that has most.
+        """Tests of a line: the nearest, then more, then all of the file beside that has most of them.
 
         What runs when a module is imported, or is compiled, is known of no test: then those of the
         whole file, and of a file that is a program of its own those of the folder. Last comes the file
@@ -187,7 +187,7 @@ class Reached:
         stages = [beside[:few] + elsewhere[:fewer], beside[few:many] + elsewhere[fewer:more]]
         tried = {test for stage in stages for test in stage}
         by_file: dict[str, list[str]] = {}
-        for test in beside + elsewhere:
+        for test in beside or elsewhere:
             by_file.setdefault(test.partition("::")[0], []).append(test)
         fullest = max(by_file.values(), key=len, default=[])
         stages.append([test for test in fullest if test not in tried])
@@ -218,7 +218,8 @@ def nearest(
     short = (test for test in tests if seconds.get(test, 0.0) <= LONGEST)
     for test in sorted(short, key=lambda test: (seconds.get(test, 0.0), len(test), test)):
         by_file.setdefault(test.partition("::")[0], []).append(test)
-    first = by_file.pop(own, [])[: MOST_TESTS[0][0] // 2]
+    half = MOST_TESTS[0][0] // 2
+    first, by_file[own] = by_file.get(own, [])[:half], by_file.get(own, [])[half:]
     beside = [name for name in sorted(by_file) if Path(name).parent == Path(own).parent]
     elsewhere = [name for name in sorted(by_file) if name not in beside]
     return first + _in_turn([by_file[n] for n in beside]), _in_turn([by_file[n] for n in elsewhere])

@@ -87,6 +87,9 @@ def test_the_nearest_tests_come_first():
     ]
     assert elsewhere == ["tests/cleaning/test_cells.py::test_a", "tests/cli/test_app.py::test_a"]
     assert mutants.nearest("io/heads.py", set()) == ([], [])
+    # Of many tests of the module none is left out.
+    many = {f"tests/io/test_heads.py::test_{number}" for number in range(40)}
+    assert set(mutants.nearest("io/heads.py", tests | many)[0]) == set(beside) | many
     # The shortest first, and none that takes very long.
     seconds = {"tests/io/test_heads.py::test_a": 2.0, "tests/io/test_tables.py::test_a": 100.0}
     beside, _ = mutants.nearest("io/heads.py", tests, seconds)
