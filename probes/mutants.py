@@ -168,15 +168,18 @@ class Reached:
     def tests(self, file: str, line: int) -> list[list[str]]:
         """Tests of a line: the nearest, then more, then all of the file beside that has most of them.
 
-        What runs when a module is imported, or is compiled, is known of no test: then those of the
-        whole file, and of a file that is a program of its own those of the folder. Last comes the file
-        of tests of the same name if it was changed since: there may be new ones in it.
+        What runs when a module is imported is known of the test that came first, and what is compiled
+        of none: then those of the whole file, and of a file that is a program of its own those of the
+        folder. Last comes the file of tests of the same name if it was changed since: there may be
+        new ones in it.
         """
         by_line = {
             number: {context.partition("|")[0] for context in contexts} - {""}
             for number, contexts in self.data.contexts_by_lineno(self.files.get(file, "")).items()
         }
-        found = by_line.get(line) or set().union(*by_line.values())
+        own_code = ROOT / "src" / "rnlmf" / file
+        called = own_code.exists() and in_a_function(own_code.read_text(), line)
+        found = (called and by_line.get(line)) or set().union(*by_line.values())
         own = Path(own_tests(file))
         there = [str(own)] if (ROOT / own).exists() else []
         if not found:
@@ -194,6 +197,12 @@ class Reached:
         limits = zip(stages, MOST_SECONDS, strict=True)
         first, *others = (affordable(stage, self.seconds, most) for stage, most in limits)
         return [first + new, *others]
+
+
+def in_a_function(code: str, line: int) -> bool:
+    """Whether a line runs when a function is called, not when the module is imported."""
+    functions = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef))
+    return any(node.body[0].lineno <= line <= (node.end_lineno or 0) for node in functions)
 
 
 def _name(path: str) -> str:

@@ -99,6 +99,11 @@ def test_the_nearest_tests_come_first():
     ]
 
 
+def test_lines_that_run_at_import_are_told():
+    code = "A = 1\n\n\nclass B:\n    c: int = 2\n\n    def d(self, e=3):\n        return e\n"
+    assert [line for line in range(1, 9) if mutants.in_a_function(code, line)] == [8]
+
+
 def test_tests_of_a_mutant_take_no_longer_than_they_may():
     seconds = {"a": 3.0, "b": 4.0, "c": 2.0}
     assert mutants.affordable(list("abcd"), seconds, 5.0) == ["a", "c", "d"]
