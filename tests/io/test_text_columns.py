@@ -50,6 +50,9 @@ def test_numbers_are_written_as_in_their_column(value, traits, style, text):
     [
         (["1.50E+03", "2.5E-3"], ".2E"),
         (["1e3", "2e3", "3e3"], ".0e"),
+        # A gap says nothing, wherever it is and however long.
+        (["1.5e3", None, None, None, "2.5e3"], ".1e"),
+        ([None, "1.5e3"], ".1e"),
         (["1.5e3", "2.5"], None),
         (["2.5", "2.5", "1.5e3"], None),
         (["1.5", "2.5"], None),
