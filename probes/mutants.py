@@ -5,7 +5,8 @@ annotations or texts. Every one is put into a copy of the package, and there the
 its line, the nearest first, until one fails; which tests those are is known from ``python -m
 probes.coverage``, which must have been run before. *Fine* is a mutant that a test kills, *wrong* one
 that survives; equivalent ones, which no test can tell from the code, are listed with the reason in
-``probes/equivalents.json`` and not counted.
+``probes/equivalents.json`` and not counted. A run that was ended is gone on with by ``--again 0``: what
+survived before is counted so and not tried again.
 """
 
 from __future__ import annotations
@@ -39,10 +40,13 @@ LIMIT = 120
 # Of the tests that reach a line so many are run at most, the shortest first: some in the folder of the
 # module and few elsewhere, which are mostly of whole commands; then more, for a mutant that survives.
 MOST_TESTS = ((18, 6), (150, 20))
+# And so many seconds of them, by what they took before.
+MOST_SECONDS = (20.0, 30.0, 30.0)
 # A test that takes longer is not run: it would kill few mutants in all the time that it takes.
 LONGEST = 20.0
 # What was killed stays killed: tests are added, not taken away.
 KILLED = RESULTS / "mutants_killed.txt"
+SURVIVED = RESULTS / "mutants_survived.txt"
 # Imported once, and then there in every copy of the process. Nothing of the library is among them.
 WARM = (
     *("numba", "pandas", "pyarrow", "pytest", "scipy.stats", "typer", "rich"),
@@ -156,30 +160,49 @@ class Reached:
         from coverage import CoverageData
 
         self.seconds: dict[str, float] = json.loads(durations.read_text()) if durations.exists() else {}
-
+        self.measured = data.stat().st_mtime
         self.data = CoverageData(basename=str(data))
         self.data.read()
         self.files = {_name(file): file for file in self.data.measured_files()}
 
     def tests(self, file: str, line: int) -> list[list[str]]:
-        """Tests of a line, first the nearest, and then more of them.
+        """Tests of a line: the nearest, then more, then all of the file beside that has most of them.
 
-        What runs when a module is imported, or is compiled, is known of no test: then those of the
-        whole file, and of a file that is a program of its own those of the folder. Last comes the file
-        of tests of the same name, in which there may be new ones.
+        What runs when a module is imported is known of the test that came first, and what is compiled
+        of none: then those of the whole file, and of a file that is a program of its own those of the
+        folder. Last comes the file of tests of the same name if it was changed since: there may be
+        new ones in it.
         """
         by_line = {
             number: {context.partition("|")[0] for context in contexts} - {""}
             for number, contexts in self.data.contexts_by_lineno(self.files.get(file, "")).items()
         }
-        found = by_line.get(line) or set().union(*by_line.values())
+        own_code = ROOT / "src" / "rnlmf" / file
+        called = own_code.exists() and in_a_function(own_code.read_text(), line)
+        found = (called and by_line.get(line)) or set().union(*by_line.values())
         own = Path(own_tests(file))
-        new = [str(own)] if (ROOT / own).exists() else []
+        there = [str(own)] if (ROOT / own).exists() else []
         if not found:
-            return [new, [str(own.parent)]]
+            return [there, [str(own.parent)]]
+        new = there if there and (ROOT / own).stat().st_mtime > self.measured else []
         beside, elsewhere = nearest(file, found, self.seconds)
         (few, fewer), (many, more) = MOST_TESTS
-        return [beside[:few] + elsewhere[:fewer] + new, beside[few:many] + elsewhere[fewer:more]]
+        stages = [beside[:few] + elsewhere[:fewer], beside[few:many] + elsewhere[fewer:more]]
+        tried = {test for stage in stages for test in stage}
+        by_file: dict[str, list[str]] = {}
+        for test in beside or elsewhere:
+            by_file.setdefault(test.partition("::")[0], []).append(test)
+        fullest = max(by_file.values(), key=len, default=[])
+        stages.append([test for test in fullest if test not in tried])
+        limits = zip(stages, MOST_SECONDS, strict=True)
+        first, *others = (affordable(stage, self.seconds, most) for stage, most in limits)
+        return [first + new, *others]
+
+
+def in_a_function(code: str, line: int) -> bool:
+    """Whether a line runs when a function is called, not when the module is imported."""
+    functions = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef))
+    return any(node.body[0].lineno <= line <= (node.end_lineno or 0) for node in functions)
 
 
 def _name(path: str) -> str:
@@ -204,10 +227,21 @@ def nearest(
     short = (test for test in tests if seconds.get(test, 0.0) <= LONGEST)
     for test in sorted(short, key=lambda test: (seconds.get(test, 0.0), len(test), test)):
         by_file.setdefault(test.partition("::")[0], []).append(test)
-    first = by_file.pop(own, [])[: MOST_TESTS[0][0] // 2]
+    half = MOST_TESTS[0][0] // 2
+    first, by_file[own] = by_file.get(own, [])[:half], by_file.get(own, [])[half:]
     beside = [name for name in sorted(by_file) if Path(name).parent == Path(own).parent]
     elsewhere = [name for name in sorted(by_file) if name not in beside]
     return first + _in_turn([by_file[n] for n in beside]), _in_turn([by_file[n] for n in elsewhere])
+
+
+def affordable(tests: list[str], seconds: dict[str, float], most: float) -> list[str]:
+    """The first tests, without those that would take too long together; of unknown ones all."""
+    found = []
+    for test in tests:
+        if (left := most - seconds.get(test, 0.0)) >= 0.0:
+            found.append(test)
+            most = left
+    return found
 
 
 def _in_turn(lists: list[list[str]]) -> list[str]:
@@ -283,10 +317,13 @@ def equivalents() -> dict[str, str]:
     return found
 
 
-def probe(record: Record, count: int, seed: int, seconds: float) -> None:
+def probe(record: Record, count: int, seed: int, seconds: float, again: bool = True) -> None:
     """Draw mutants and try them, but those that were killed before, until the time is over."""
     end = time.monotonic() + seconds
-    known = set(KILLED.read_text().splitlines()) if KILLED.exists() else set()
+    known = dict.fromkeys(_listed(KILLED), FINE)
+    if not again:
+        known = dict.fromkeys(_listed(SURVIVED), WRONG) | known
+    SURVIVED.write_text("")
     reached = Reached()
     os.environ.update(ONE_THREAD)
     for module in WARM:
@@ -303,27 +340,30 @@ def probe(record: Record, count: int, seed: int, seconds: float) -> None:
             name = told(mutant.file, (ROOT / "src" / "rnlmf" / mutant.file).read_text(), code)
             if name in equivalents():
                 continue
-            if name in known:
-                record.add(mutant.file.partition("/")[0], FINE)
-                continue
-            try:
-                dies = killed(mutant, code, copy, reached.tests(mutant.file, mutant.line))
-            except RuntimeError as error:
-                dies, name = False, f"{name} ({error})"
-            outcome = FINE if dies else WRONG
-            record.add(mutant.file.partition("/")[0], outcome, name)
-            print(outcome, f"line {mutant.line} of {name}", flush=True)
-            if dies:
-                with open(KILLED, "a") as file:
+            outcome, why = known.get(name), ""
+            if outcome is None:
+                try:
+                    dies = killed(mutant, code, copy, reached.tests(mutant.file, mutant.line))
+                except RuntimeError as error:
+                    dies, why = False, f" ({error})"
+                outcome = FINE if dies else WRONG
+                print(outcome, f"line {mutant.line} of {name}{why}", flush=True)
+            record.add(mutant.file.partition("/")[0], outcome, name + why)
+            if outcome == WRONG or name not in known:
+                with open(KILLED if outcome == FINE else SURVIVED, "a") as file:
                     file.write(name + "\n")
+
+
+def _listed(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
 
 
 def main() -> int:
     """Try mutants; it fails if too many survive."""
-    chosen = options(__doc__, count=200, seed=0, seconds=6 * 3600.0)
+    chosen = options(__doc__, count=200, seed=0, seconds=6 * 3600.0, again=1)
     record = Record("mutants of the code: killed (fine) or not (wrong)")
     with contextlib.suppress(KeyboardInterrupt):
-        probe(record, chosen.count, chosen.seed, chosen.seconds)
+        probe(record, chosen.count, chosen.seed, chosen.seconds, bool(chosen.again))
     tried = sum(sum(row.values()) for row in record.rows.values())
     share = 1.0 - record.n_wrong / max(1, tried)
     record.facts = {"killed": f"{share:.0%} of {tried}", "equivalent, listed": len(equivalents())}

@@ -87,6 +87,9 @@ def test_the_nearest_tests_come_first():
     ]
     assert elsewhere == ["tests/cleaning/test_cells.py::test_a", "tests/cli/test_app.py::test_a"]
     assert mutants.nearest("io/heads.py", set()) == ([], [])
+    # Of many tests of the module none is left out.
+    many = {f"tests/io/test_heads.py::test_{number}" for number in range(40)}
+    assert set(mutants.nearest("io/heads.py", tests | many)[0]) == set(beside) | many
     # The shortest first, and none that takes very long.
     seconds = {"tests/io/test_heads.py::test_a": 2.0, "tests/io/test_tables.py::test_a": 100.0}
     beside, _ = mutants.nearest("io/heads.py", tests, seconds)
@@ -94,6 +97,17 @@ def test_the_nearest_tests_come_first():
         *("tests/io/test_heads.py::test_b", "tests/io/test_heads.py::test_a"),
         "tests/io/test_tables.py::test_b",
     ]
+
+
+def test_lines_that_run_at_import_are_told():
+    code = "A = 1\n\n\nclass B:\n    c: int = 2\n\n    def d(self, e=3):\n        return e\n"
+    assert [line for line in range(1, 9) if mutants.in_a_function(code, line)] == [8]
+
+
+def test_tests_of_a_mutant_take_no_longer_than_they_may():
+    seconds = {"a": 3.0, "b": 4.0, "c": 2.0}
+    assert mutants.affordable(list("abcd"), seconds, 5.0) == ["a", "c", "d"]
+    assert mutants.affordable(list("abcd"), seconds, 9.0) == list("abcd")
 
 
 def test_how_long_tests_take_is_known_by_their_names(tmp_path):
@@ -146,9 +160,10 @@ def test_tests_of_a_line_are_known_from_a_run_of_them(tmp_path, monkeypatch):
     assert reached.seconds
     code = (record.ROOT / "src" / "rnlmf" / "metrics.py").read_text().splitlines()
     line = next(i for i, text in enumerate(code, 1) if text.startswith("    return"))
-    first, more = reached.tests("metrics.py", line)
+    first, more, last = reached.tests("metrics.py", line)
     assert first
-    assert all(test.startswith("tests/test_metrics.py") for test in first + more)
+    assert all(test.startswith("tests/test_metrics.py") for test in first + more + last)
+    assert not set(last) & set(first + more)
     # A line of no test is one of the import: all tests of the file. A file of no test has its folder.
     assert set(first + more) <= {test for some in reached.tests("metrics.py", 1) for test in some}
     assert reached.tests("io/nothing.py", 1) == [[], ["tests/io"]]

@@ -174,6 +174,13 @@ def test_large_data_take_landmarks_and_a_part_of_the_samples(curves, monkeypatch
     )
 
 
+@pytest.mark.parametrize(("least", "n_clusters", "count"), [(30, 3, 60), (90, 3, 90), (40, None, 40)])
+def test_there_are_landmarks_for_every_cluster(curves, monkeypatch, least, n_clusters, count):
+    monkeypatch.setattr(module, "LANDMARKS", least)
+    model = RNLMFClustering(n_clusters, compare_with="landmarks", random_state=0).fit(curves[0])
+    assert model.affinity_matrix_.shape == (360, count)
+
+
 def test_as_many_fit_samples_as_there_are_is_all_of_them(curves):
     X, _ = curves
     whole, all_of_them, part = (

@@ -135,6 +135,9 @@ def test_it_says_when_it_did_not_converge(monkeypatch, rng):
     with pytest.warns(ConvergenceWarning, match="did not converge"):
         result = spectral_embedding(chains([300, 300], [0.01], rng), 5, np.random.RandomState(0))
     assert not result.converged
+    # What is found so far is in order and within the range of a normalised graph.
+    assert np.all(np.diff(result.eigenvalues) <= 0.0)
+    assert np.all(np.abs(result.eigenvalues) <= 1.0 + 1e-12)
 
 
 def test_without_pyamg(monkeypatch):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rnlmf.engine import batches
-from rnlmf.engine.batches import canonical_order, drawn, shuffled_batches, some_rows
+from rnlmf.engine.batches import canonical_order, drawn, evenly_drawn, shuffled_batches, some_rows
 from rnlmf.engine.source import RowSource
 
 
@@ -102,3 +102,15 @@ def test_a_few_of_very_many_take_no_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1 << 20
+
+
+@pytest.mark.parametrize(("n", "left"), [(9, 9), (10, 10), (11, 6), (20, 10), (21, 7), (100, 10)])
+def test_rows_are_drawn_evenly_whatever_their_order(n, left, rng):
+    X = rng.normal(size=(n, 3))
+    some = evenly_drawn(X, 10)
+    assert len(some) == left
+    # In their own order, and the same ones from any order.
+    places = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in some]
+    assert places == sorted(places)
+    others = evenly_drawn(X[rng.permutation(n)], 10)
+    np.testing.assert_array_equal(np.sort(others, axis=0), np.sort(some, axis=0))

@@ -72,6 +72,12 @@ def test_spectral_direction_is_no_longer_than_the_curvature_allows(d, rng):
     np.testing.assert_allclose(spectral_direction(gradient, H), expected, rtol=0.05)
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 40])
+def test_without_curvature_the_spectral_direction_is_the_gradient(d, rng):
+    gradient = rng.standard_normal((d, 3))
+    np.testing.assert_array_equal(spectral_direction(gradient, np.zeros((d, d))), gradient)
+
+
 def test_large_dictionaries_take_the_spectral_step(rng, monkeypatch):
     A = rng.standard_normal((20, 20))
     H, gradient = A @ A.T + np.eye(20), rng.standard_normal((20, 2))

@@ -138,3 +138,20 @@ def test_gaps_are_filled_when_it_is_time(rows, monkeypatch, closed):
     gaps[::3, 0] = np.nan
     encode(Samples.of(gaps, make_samples(X).units), D, make_problem(), pace=pace, closed=closed)
     assert filled == [len(X), len(X)]
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_rows_end_when_nothing_is_left_to_be_filled(rows, monkeypatch, closed):
+    """Not before the last gap was filled and the row has moved since, and then at once."""
+    X, D, _ = rows
+    kind = ClosedSteps if closed else encoding.SearchedSteps
+    step, taken = kind.step, []
+    monkeypatch.setattr(kind, "step", lambda *words: taken.append(1) or step(*words))
+    pace = Pace(20, np.inf, (2, 5), AdaptationSchedule.within(20))
+    gaps = X.copy()
+    gaps[::3, 0] = np.nan
+    for values, steps in ((X, 1), (gaps, 7)):
+        taken.clear()
+        samples = Samples.of(values, make_samples(X).units)
+        assert encode(samples, D, make_problem(), pace=pace, closed=closed).converged.all()
+        assert len(taken) == steps

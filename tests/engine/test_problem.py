@@ -20,6 +20,10 @@ def test_inverse_of_a_singular_matrix_is_finite():
     np.testing.assert_allclose(inverse, inverse.T)
 
 
+def test_inverse_of_nothing_but_zeros_is_finite():
+    np.testing.assert_array_equal(inverse_of_damped(np.zeros((3, 3)), 0.0), np.eye(3))
+
+
 def test_encoder_of_nuclear_codes_is_stationary_for_the_fit(rng):
     """At the codes' optimum, ``C = K R`` with ``R`` from ``(C^T C)^(1/2)`` gives them back."""
     D, Y = rng.standard_normal((4, 3)), rng.standard_normal((40, 3))

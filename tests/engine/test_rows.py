@@ -58,3 +58,13 @@ def test_code_step_descends(penalty, rows):
     lipschitz = np.linalg.norm(K_D, 2)
     drop = 0.5 * (1.01 - 1.0) * lipschitz * np.sum((new - C) ** 2)
     assert objective(new) <= objective(C) - drop + 1e-12
+
+
+@pytest.mark.parametrize("penalty", [L1(), L21(), L2()])
+def test_a_missing_value_costs_nothing(penalty, rows):
+    X, Y, C, D = rows
+    problem = make_problem(noise_penalty=penalty, noise_weight=0.1)
+    gaps = np.where(np.arange(X.size).reshape(X.shape) % 4 == 0, np.nan, X)
+    as_predicted = np.where(np.isnan(gaps), Y, X)
+    expected = row_objectives(problem, as_predicted, Y, C, D)
+    np.testing.assert_allclose(row_objectives(problem, gaps, Y, C, D), expected, rtol=1e-12)

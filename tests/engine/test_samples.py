@@ -73,3 +73,11 @@ def test_default_number_of_threads_follows_blas():
 
     with threadpool_limits(1, user_api="blas"):
         assert default_threads() == 1
+
+
+def test_a_missing_value_starts_from_the_center(rng):
+    X = rng.standard_normal((5, 3))
+    X[1, 2] = X[4, 0] = np.nan
+    samples = Samples.of(X, Units(np.array([1.0, -2.0, 3.0]), 2.0))
+    filled = samples.units.to_data(samples.load_filled(slice(0, 5), np.empty_like(X)))
+    np.testing.assert_allclose(filled, np.where(np.isnan(X), [1.0, -2.0, 3.0], X))

@@ -62,3 +62,11 @@ def test_noise_that_adapts_is_known_by_its_name():
 def test_defaults_are_those_of_the_estimator():
     assert LearnerSettings().adaptive is settings_of().adaptive
     assert LearnerSettings().dictionary_penalty is settings_of().dictionary_penalty
+
+
+@pytest.mark.parametrize("method", ["single-pass", "paper"])
+def test_what_is_taken_by_default_may_be_given_too(method):
+    taken = settings_of(solver=method).options()
+    given = SolverOptions(method, taken.momentum, taken.step_damping, taken.curvature_shift)
+    given.validate()
+    assert settings_of(solver=given).options() == taken

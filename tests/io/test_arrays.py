@@ -85,6 +85,14 @@ def test_flat_images_are_images_if_one_says_so(tmp_path, rng):
         io.read(tmp_path / "in.npy", image_shape=(2, 4))
 
 
+@pytest.mark.parametrize(("channels", "is_image"), [(1, True), (3, True), (4, True), (5, False)])
+def test_no_image_has_more_channels_than_colours_and_transparency(tmp_path, rng, channels, is_image):
+    np.save(tmp_path / "in.npy", rng.random((4, 6, 7, channels)))
+    dataset = io.read(tmp_path / "in.npy")
+    assert (dataset.image_shape is not None) == is_image
+    assert dataset.sample_shape == (6, 7, channels)
+
+
 @pytest.mark.parametrize(
     ("array", "message"),
     [

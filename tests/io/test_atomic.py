@@ -151,11 +151,14 @@ def test_what_a_killed_process_left_is_cleared(tmp_path):
     left = tmp_path / f"{OWNER}{child.stdout.strip()}-abc"
     (left / "old" / "frames").mkdir(parents=True)
     (left / "old" / "frames" / "1.png").write_text("moved away")
-    alive = tmp_path / f"{OWNER}{os.getpid()}-abc"
-    alive.mkdir()
+    # Folders come in any order: what is left is cleared beside any number of those in use.
+    more = [tmp_path / f"{OWNER}{child.stdout.strip()}-{i}" for i in range(9)]
+    alive = [tmp_path / f"{OWNER}{os.getpid()}-{i}" for i in range(9)]
+    for folder in (*alive, *more):
+        folder.mkdir()
     _write({tmp_path / "a.txt": "new"})
-    assert not left.exists()
-    assert alive.exists()
+    assert not any(folder.exists() for folder in (left, *more))
+    assert all(folder.exists() for folder in alive)
     assert (tmp_path / "frames" / "1.png").read_text() == "moved away"
 
 

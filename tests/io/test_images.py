@@ -113,6 +113,15 @@ def test_grey_levels_from_zero_to_one(tmp_path, rng):
     np.testing.assert_allclose(io.read(tmp_path / "out.tiff").values, dataset.values - 0.5, atol=1e-6)
 
 
+@pytest.mark.parametrize(("count", "first", "last"), [(3, "1.png", "3.png"), (10, "01.png", "10.png")])
+def test_images_without_names_are_numbered_from_one(tmp_path, rng, count, first, last):
+    np.save(tmp_path / "in.npy", rng.integers(0, 256, (count, 4, 5), dtype=np.uint8))
+    dataset = io.read(tmp_path / "in.npy")
+    io.write(dataset, dataset.values, tmp_path / "out")
+    names = sorted(file.name for file in (tmp_path / "out").iterdir())
+    assert (len(names), names[0], names[-1]) == (count, first, last)
+
+
 def test_bad_folders_are_refused(tmp_path, rng):
     with pytest.raises(FileError, match="has no images"):
         io.read(tmp_path)

@@ -34,6 +34,13 @@ def test_frames_and_channels(walk, tmp_path):
     assert again.source.motion.header == dataset.source.motion.header
 
 
+@pytest.mark.parametrize(("value", "frame"), [("1.5", 1), ("-1.5", 2)])
+def test_an_infinite_value_is_refused_by_its_frame(walk, value, frame):
+    walk.write_text(AMC.replace(f"head {value}", "head 1e999"))
+    with pytest.raises(FileError, match=f"is infinite in frame {frame}:"):
+        io.read(walk)
+
+
 def test_as_a_table(walk, tmp_path):
     dataset = io.read(walk)
     io.write(dataset, dataset.values, tmp_path / "out.csv")

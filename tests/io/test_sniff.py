@@ -1,6 +1,8 @@
+from pathlib import Path
+
 import pytest
 
-from rnlmf.io import sniff
+from rnlmf.io import FileError, sniff
 
 
 @pytest.mark.parametrize("delimiter", ["\t", ";", " ", "|"])
@@ -46,3 +48,14 @@ def test_few_numbers_are_data():
     assert not sniff.is_header([str(i) for i in range(sniff.AXIS_POINTS - 1)], sniff.Style(","))
     assert sniff.is_header([str(i) for i in range(sniff.AXIS_POINTS)], sniff.Style(","))
     assert sniff.is_header(["a", "1", "2"], sniff.Style(","))
+
+
+@pytest.mark.parametrize("piece", [3, 4, 1000])
+@pytest.mark.parametrize("place", [0, 1, 3, 8, 13, 20])
+def test_the_first_byte_that_is_no_text_is_named(place, piece, monkeypatch):
+    monkeypatch.setattr(sniff, "PIECE", piece)
+    # Letters of three bytes lie across pieces.
+    before = ("a" * (place % 3) + "\u20ac" * (place // 3)).encode()
+    assert len(before) == place
+    with pytest.raises(FileError, match=rf"is not text in utf-8 \(byte {place}\)"):
+        sniff.encoding_of(Path("in.csv"), before + b"\xff,1\n", "utf-8")

@@ -194,6 +194,8 @@ def test_from_text_to_parquet_and_arrays(table, tmp_path):
         ("a,b\n", "no rows"),
         ("a,b,c\n1,2,3\n4,5\n", "line 3 has 2 fields, the first 3: is the file cut off"),
         ("a,b\n1,2\n3,4,5\n", "line 3 has 3 fields"),
+        # Words are a note only below an empty line.
+        ("a,b\n1,2\nx\n", "line 3 has 1 fields, the first 2: is the file cut off"),
         ('a,b\n1,2\n3,"4\n', "cut off"),
         ("a,b\nu,v\nw,x\n", "no numeric column"),
     ],
@@ -205,6 +207,24 @@ def test_bad_text_is_refused_in_one_line(tmp_path, content, message):
         io.read(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "notes"),
+    [
+        ("a,b\n1,2.5\n3,4.5\n", "utf-8", ()),
+        ("a;b\n1;2.5\n3;4.5\n", "utf-8", ("delimiter semicolon",)),
+        ("a;b\n1;2,5\n3;4,5\n", "utf-8", ("delimiter semicolon", "decimal comma")),
+        ('a,b\n1,"2,000,000.5"\n3,"1,004,000.5"\n', "utf-8", ("thousands marked by ','",)),
+        ("a,b\n1,2.5\n3,4.5\n", "utf-16", ("encoding utf-16",)),
+        ("ä,b\n1,2.5\n3,4.5\n", "cp1252", ("encoding cp1252",)),
+        ("1,2.5\n3,4.5\n5,6.5\n", "utf-8", ("no header",)),
+        ("a,b\n1,2.5\n3,4.5\n\nby hand\n", "utf-8", ("a note below the table",)),
+    ],
+)
+def test_what_is_unusual_is_noted_and_nothing_else(tmp_path, content, encoding, notes):
+    (tmp_path / "in.csv").write_bytes(content.encode(encoding))
+    assert io.read(tmp_path / "in.csv", encoding=encoding).notes == notes
 
 
 def test_binary_content_is_refused(tmp_path):

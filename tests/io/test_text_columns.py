@@ -3,6 +3,7 @@ import pyarrow as pa
 import pytest
 
 from rnlmf import io
+from rnlmf.io import text_columns
 from rnlmf.io.table_file import Style, TableFile, Traits
 from rnlmf.io.text_columns import ALWAYS_WHOLE, as_text, is_whole, numbers_of, typed
 
@@ -41,6 +42,27 @@ def test_numbers_are_written_as_in_their_column(value, traits, style, text):
     assert as_text(value, traits, style) == text
     exact = as_text(value, traits, style, full_precision=True)
     assert float(exact.replace(style.thousands or " ", "").replace(style.decimal, ".")) == value
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 1000])
+@pytest.mark.parametrize(
+    ("cells", "scientific"),
+    [
+        (["1.50E+03", "2.5E-3"], ".2E"),
+        (["1e3", "2e3", "3e3"], ".0e"),
+        # A gap says nothing, wherever it is and however long.
+        (["1.5e3", None, None, None, "2.5e3"], ".1e"),
+        ([None, "1.5e3"], ".1e"),
+        (["1.5e3", "2.5"], None),
+        (["2.5", "2.5", "1.5e3"], None),
+        (["1.5", "2.5"], None),
+    ],
+)
+def test_all_numbers_have_an_exponent_or_none_is_needed(cells, scientific, at_once, monkeypatch):
+    monkeypatch.setattr(text_columns, "CELLS_AT_ONCE", at_once)
+    _, traits = numbers_of(pa.array(cells, pa.string()), Style())
+    assert traits.scientific == scientific
+    assert (traits.decimals is None) == any("e" in cell.lower() for cell in cells if cell)
 
 
 def test_columns_of_text_get_types_and_what_is_none_stays_text():

@@ -135,10 +135,9 @@ class _Seen:
         compute = pyarrow("pyarrow.compute")
         has = by_column(compute.match_substring(plain, "e", ignore_case=True))
         self.exponent |= has.any(axis=1)
-        if not has.any():
-            self.all_exponents[:] = False
-            return
         self.all_exponents &= (has | ~by_column(compute.is_valid(plain))).all(axis=1)
+        if not has.any():
+            return
         self.capital |= by_column(compute.match_substring(plain, "E")).any(axis=1)
         digits = _decimals(compute.replace_substring_regex(plain, "[eE].*", ""))
         self.mantissa = np.maximum(self.mantissa, digits.reshape(has.shape).max(axis=1, initial=0))
