@@ -212,6 +212,16 @@ def test_a_column_that_moves_while_it_is_elsewhere_is_still_elsewhere(rng):
     assert np.mean(found[~elsewhere]) < 0.1
 
 
+def test_what_lies_between_spikes_is_no_excursion(rng):
+    Z = 0.01 * rng.normal(size=(400, 1))
+    spikes = np.zeros(Z.shape, dtype=bool)
+    # Two that are beside each other, and a later one that happens to take the first back.
+    spikes[[100, 101, 130]] = True
+    Z[[100, 101, 130], 0] += 4.0, -3.0, 4.0
+    found = Sequence.of(400).excursions(Z, np.zeros(1))
+    assert not found[~spikes].any()
+
+
 def test_no_excursion_goes_from_one_sequence_into_the_next(rng):
     Z = 0.01 * rng.normal(size=(800, 1))
     Z[390:410] += 4.0

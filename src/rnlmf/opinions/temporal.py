@@ -26,7 +26,7 @@ EVENT_ROWS, SHORTEST, CHANCE = 5, 3, 0.05
 WINDOWS, SUSPICIOUS = ((7, 31), (31, 121)), 6.0
 # A column was elsewhere for at most so many rows if jumps, by steps of so many rows around, take each
 # other back but for this share.
-LONGEST_EXCURSION, STEP_ROWS, RETURNS = 60, 121, 0.5
+LONGEST_EXCURSION, STEP_ROWS, RETURNS, MOST_BETWEEN = 60, 121, 0.5, 2
 # A value that is repeated fewer times is nothing strange.
 SHORTEST_REPEAT, MOST_REPEATED = 5, 0.4
 # Rows between two suspects of a burst that are not told from it.
@@ -211,9 +211,10 @@ class Sequence:
             inner = np.maximum(size[first + 1, j], size[last - 1, j])
             steep = np.maximum(slope, np.where(last > first + 1, inner, 0.0)) >= least
             back, good = -1, ~steep & (group[first] == group[last])
-            for a, b in zip(first[good], last[good], strict=True):
-                # What lies between two excursions is none.
-                if a > back:
+            for a, b, half in zip(first[good], last[good], least[good], strict=True):
+                # What lies between two excursions is none; nor are two spikes far from each other one.
+                home = (Z[a - 1, j] + Z[b, j]) / 2.0
+                if a > back and abs(np.median(Z[a:b, j]) - home) > half:
                     found[a:b, j], back = True, b
         return found
 
@@ -310,7 +311,8 @@ def _runs(chosen: Array, breaks: Array) -> Iterator[tuple[int, int]]:
 def _there_and_back(places: Array, step: Array) -> tuple[Array, Array]:
     """Jumps, and for each the next that takes it back, unless a far larger one is between them.
 
-    Others between them are what a column does meanwhile.
+    Far smaller ones between them are what a column does meanwhile, and so is a single spike: two jumps
+    of its size. Where there are more, spikes are so many that any two may take each other back.
     """
     next_ = np.arange(len(places))[:, None] + np.arange(1, LONGEST_EXCURSION + 1)
     other = places[np.minimum(next_, len(places) - 1)]
@@ -318,7 +320,8 @@ def _there_and_back(places: Array, step: Array) -> tuple[Array, Array]:
     sizes = np.abs(step[places])[:, None], np.abs(step[other])
     opposite = np.abs(step[places][:, None] + step[other]) < RETURNS * np.minimum(*sizes)
     larger = np.logical_or.accumulate(RETURNS * sizes[1] > sizes[0], axis=1)
-    back = near & opposite & ~larger
+    alike = np.cumsum(RETURNS * sizes[0] < sizes[1], axis=1)
+    back = near & opposite & ~larger & (alike <= MOST_BETWEEN + 1)
     some = back.any(axis=1)
     return places[some], other[some, back[some].argmax(axis=1)]
 
