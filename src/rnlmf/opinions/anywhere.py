@@ -31,7 +31,7 @@ CHANCE = 0.02
 FEWEST = 5
 # A stretch of suspects is smooth if its steps are usually below this share of how far they are off; a
 # column lives elsewhere, too, if more than this share of it is in such stretches, so many or more.
-SMOOTH, LIVES, OFTEN = 0.25, 0.1, 3
+SMOOTH, LIVES, OFTEN = 0.25, 0.1, 2
 
 
 def not_anywhere(Z: Array, suspects: Array, witness: Witness, sequence: Sequence | None) -> Array:
