@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rnlmf.opinions.temporal import LONGEST_CUBIC, MEANS, Sequence
+from rnlmf.opinions.temporal import LONGEST_CUBIC, MEANS, Sequence, _there_and_back
 
 
 def lagrange(points, values):
@@ -212,14 +212,14 @@ def test_a_column_that_moves_while_it_is_elsewhere_is_still_elsewhere(rng):
     assert np.mean(found[~elsewhere]) < 0.1
 
 
-def test_what_lies_between_spikes_is_no_excursion(rng):
-    Z = 0.01 * rng.normal(size=(400, 1))
-    spikes = np.zeros(Z.shape, dtype=bool)
-    # Two that are beside each other, and a later one that happens to take the first back.
-    spikes[[100, 101, 130]] = True
-    Z[[100, 101, 130], 0] += 4.0, -3.0, 4.0
-    found = Sequence.of(400).excursions(Z, np.zeros(1))
-    assert not found[~spikes].any()
+@pytest.mark.parametrize(("between", "paired"), [(0, True), (2, True), (3, False)])
+def test_jumps_between_which_there_are_many_alike_are_no_pair(between, paired):
+    step = np.zeros(60)
+    step[10], step[40] = 4.0, -4.0
+    step[15 : 15 + 5 * between : 5] = 3.0
+    places = np.flatnonzero(step)
+    first, last = _there_and_back(places, step)
+    assert ((first == 10) & (last == 40)).any() == paired
 
 
 def test_no_excursion_goes_from_one_sequence_into_the_next(rng):

@@ -122,11 +122,9 @@ class Sequence:
         inner = np.full(Z.shape, np.nan)
         inner[1:-1] = np.abs(Z[1:-1] - (Z[:-2] + Z[2:]) / 2.0)
         distance = np.abs(Z - prediction)
-        breaks = np.zeros(len(Z), dtype=bool)
-        breaks[list(self.starts)] = True
         for j in np.flatnonzero(wrong.any(axis=0)):
             often = wrong[:, j].mean()
-            runs = list(_runs(wrong[:, j], breaks))
+            runs = list(self.runs(wrong[:, j]))
             stretches = sum(last - first for first, last in runs if last - first >= SHORTEST)
             alone = stretches < often * len(Z) / 2.0
             for first, last in runs:
@@ -245,10 +243,8 @@ class Sequence:
         numbers = np.zeros(Z.shape, dtype=np.int64)
         same = np.diff(Z, axis=0, prepend=np.nan) == 0.0
         same[list(self.starts)] = False
-        breaks = np.zeros(len(Z), dtype=bool)
-        breaks[list(self.starts)] = True
         still = {
-            int(j): list(_runs(same[:, j], breaks))
+            int(j): list(self.runs(same[:, j]))
             for j in np.flatnonzero(same.sum(axis=0) >= SHORTEST_REPEAT)
         }
         together = Counter(run for runs in still.values() for run in runs)
