@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import table_of
+from rnlmf.opinions import Judge
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.returning import without_errors
 from rnlmf.opinions.temporal import Sequence
@@ -126,3 +127,55 @@ def test_a_state_that_comes_and_goes_is_no_error(rng):
     columns = Columns.of(X)
     found = without_errors(columns, X, columns.scaled(X), Sequence.of(len(X)))
     assert not any(map(len, found.brief))
+
+
+def judged(X, sequence=None):
+    """Columns with what is known of their returning values."""
+    columns = Columns.of(X)
+    return without_errors(columns, X, columns.scaled(X), sequence)
+
+
+def test_a_code_is_one_wherever_it_is(related, rng):
+    """Also where it is as near to the truth as any right value."""
+    X, wrong = related.copy(), rng.random(related.shape) < 0.05
+    X[wrong] = 0.5
+    columns = judged(X)
+    np.testing.assert_array_equal(columns.absurd(columns.scaled(X)), wrong)
+    found, judgement = Judge.learn(X)
+    np.testing.assert_array_equal(judgement.wrong, wrong)
+    assert np.all(judgement.probability[wrong] == 1.0)
+    # Of new rows, too.
+    assert found.judge(X[:50] + 0.0).wrong[wrong[:50]].all()
+
+
+def test_a_code_elsewhere_is_a_state_where_it_comes_far_more_often(related, rng):
+    X, wrong = related.copy(), rng.random(related.shape) < 0.05
+    X[wrong] = 4.0
+    X[rng.random(600) < 0.4, 2] = 4.0
+    columns = judged(X)
+    assert not len(columns.nothing[2])
+    assert all(len(columns.nothing[j]) == 1 for j in (0, 1, 3, 4, 5))
+
+
+def test_a_code_of_columns_that_are_without_light_together_is_one_alone(rng):
+    X = table_of(900, 12)
+    night = rng.random(900) < 0.02
+    X[night, :4] = 4.0
+    wrong = (rng.random(X.shape) < 0.05) & ~night[:, None]
+    X[wrong] = 4.0
+    columns = judged(X)
+    assert all(4.0 in values for values in columns.alone[:4])
+    found = columns.absurd(columns.scaled(X))
+    assert not found[night, :4].any()
+    single = wrong[:, :4].sum(axis=1) == 1
+    np.testing.assert_array_equal(found[single], wrong[single])
+
+
+def test_what_is_dealt_more_often_to_some_columns_is_no_code(related, rng):
+    """None of a kind in a shop, no garage: independent of all else, but not as often everywhere."""
+    X = related.copy()
+    for j, share in enumerate((0.05, 0.12, 0.2, 0.3)):
+        X[rng.random(600) < share, j] = 4.0
+    columns = judged(X)
+    assert not any(map(len, columns.nothing)), columns.nothing
+    assert not any(map(len, columns.alone)), columns.alone

@@ -131,6 +131,8 @@ class Columns:
     """Centre, spread and resolution of every column, the values that return again and again, and how
     far from the centre, in spreads, a value is plausible. Of those that return, some are `brief`,
     states only where they stay for more than a row, and some steps of a `fine` scale, no states.
+    Those of `nothing` are codes: where they are, nothing was measured; those `alone` are codes where
+    no other column of them has the same.
     `optimism` is how many times too sure the fellows of a column are."""
 
     center: Array
@@ -141,6 +143,8 @@ class Columns:
     brief: tuple[Array, ...] = ()
     fine: tuple[Array, ...] = ()
     optimism: Array | None = None
+    nothing: tuple[Array, ...] = ()
+    alone: tuple[Array, ...] = ()
 
     @classmethod
     def of(cls, X: Array) -> Columns:
@@ -194,10 +198,21 @@ class Columns:
         return replace(self, common=tuple(common))
 
     def scaled(self, X: Array) -> Array:
-        """Deviations from the centre in spreads; NaN where no value is."""
+        """Deviations from the centre in spreads; NaN where no value is, absurd where it is a code."""
         with np.errstate(over="ignore"):
             Z: Array = (X.astype(np.float64) - self.center) / self.spread
-        return np.clip(Z, -LARGEST, LARGEST)
+        return np.where(self._codes(X), 2.0 * LARGEST, np.clip(Z, -LARGEST, LARGEST))
+
+    def _codes(self, X: Array) -> Array:
+        """Cells in which nothing was measured."""
+        found = np.zeros(X.shape, dtype=bool)
+        for j, values in enumerate(self.nothing):
+            if len(values):
+                found[:, j] = np.isin(X[:, j], values)
+        for code in np.unique(np.concatenate(self.alone or ((),))):
+            there = (X == code) & np.array([code in values for values in self.alone])
+            found |= there & (there.sum(axis=1, keepdims=True) == 1)
+        return found
 
     def to_data(self, Z: Array) -> Array:
         """Values from deviations."""

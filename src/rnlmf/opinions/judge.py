@@ -144,6 +144,8 @@ class Judge:
         if sequence is not None:
             columns = columns.with_exceptions(X[rows])
         columns = without_errors(columns, X[rows], part, sequence)
+        Z = columns.scaled(X)
+        part = Z[rows]
         judged = judgeable(columns, X[rows], part, sequence)
         first = first_suspicion(columns, X[rows], part, sequence)
         columns = with_optimism(columns, part, first, judged & ~first, sequence)

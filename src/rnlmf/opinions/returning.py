@@ -18,6 +18,12 @@ thermometer with steps of a tenth returns to all of them. And a state that stays
 errors, too (no light, and a light meter that drops out at noon). States come and go: they are visited
 for one row about as often as for two. Where visits of one row are far more, and independent of all
 else, those are cells like others.
+
+The same value to the letter, dealt at random to many columns, to most of them equally often, is a code
+of the device: where it is, nothing was measured, near as it may be to what should be there. It is one
+in every column in which it returns, unless it stays there or comes far more often than elsewhere (no
+light at night): then it may be one where it is visited for a single row. Of columns that have it
+together it is one where a single column has it, if that is so of most.
 """
 
 from __future__ import annotations
@@ -26,11 +32,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.columns import FEWEST_COMMON, SHARED, Columns
 from rnlmf.opinions.densities import Witness, student_density
 from rnlmf.opinions.evidence import CREDIBLE, ERRORS
 from rnlmf.opinions.panel import Panel
 from rnlmf.opinions.temporal import Sequence
+from rnlmf.opinions.verdict import FAR_MORE, FEWEST_COLUMNS
 from rnlmf.typing import Array
 
 # Among values that stay for a while, the least share of errors: no state is as independent of all else.
@@ -49,6 +56,8 @@ LIKE_OTHERS = 0.25
 # Visits of one row are no stays if there are so many times as many as of two rows, and independent of
 # all else by this share, surely.
 SINGLE, INDEPENDENT = 4.0, 0.75
+# Columns have a value equally often if their numbers are so many standard errors apart, or less.
+ALIKE = 2.0
 
 
 def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | None) -> Columns:
@@ -71,6 +80,7 @@ def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | No
     common = [list(values) for values in columns.common]
     brief: list[list[float]] = [[] for _ in common]
     fine: list[list[float]] = [[] for _ in common]
+    dealt: list[list[float]] = [[] for _ in common]
     for j, value, rows in groups:
         own = judged[:, j]
         if not own.any():
@@ -87,11 +97,61 @@ def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | No
             fine[j].append(value)
         elif not _in_company(returning, j, rows) and _dealt(phi[rows], rows, len(X), sequence):
             common[j].remove(value)
+            dealt[j].append(value)
         elif sequence is not None:
             single = _visits(rows)
             if len(single) and _surely(phi[single]) > INDEPENDENT:
                 brief[j].append(value)
-    return replace(columns, common=_arrays(common), brief=_arrays(brief), fine=_arrays(fine))
+    states = _arrays(common)
+    nothing, alone, single = _codes(groups, _arrays(dealt), states, returning, sequence)
+    return replace(
+        columns,
+        common=states,
+        brief=tuple(map(np.union1d, brief, single)),
+        fine=_arrays(fine),
+        nothing=nothing,
+        alone=alone,
+    )
+
+
+def _codes(
+    groups: list[tuple[int, float, Array]],
+    dealt: tuple[Array, ...],
+    states: tuple[Array, ...],
+    returning: Array,
+    sequence: Sequence | None,
+) -> tuple[tuple[Array, ...], tuple[Array, ...], tuple[Array, ...]]:
+    """Values of every column that mean nothing, that do so alone, and that may in a single row."""
+    nothing: list[list[float]] = [[] for _ in dealt]
+    alone: list[list[float]] = [[] for _ in dealt]
+    single: list[list[float]] = [[] for _ in dealt]
+    for code in np.unique(np.concatenate(dealt)):
+        there = np.zeros(returning.shape, dtype=bool)
+        for j, value, rows in groups:
+            there[rows, j] |= value == code
+        counts = there.sum(axis=0)
+        yes = np.array([code in values for values in dealt]) & (counts >= FEWEST_COMMON)
+        # Columns in which the value is a state have no say.
+        told = yes | np.array([code not in values for values in states])
+        if yes.sum() <= max(SHARED * told.sum(), FEWEST_COLUMNS - 1) or not _alike(counts[yes]):
+            continue
+        company = np.array([n > 0 and _in_company(there, j) for j, n in enumerate(counts)])
+        there[:, company] &= there[:, company].sum(axis=1, keepdims=True) == 1
+        usual = FAR_MORE * float(np.median(counts[yes]))
+        mostly, counts = 2 * there.sum(axis=0) > counts, there.sum(axis=0)
+        for j in np.flatnonzero(counts):
+            stays = sequence is not None and _stays(np.flatnonzero(there[:, j]), len(there))
+            if mostly[j] and counts[j] <= usual and not stays:
+                (alone if company[j] else nothing)[j].append(code)
+            elif sequence is not None:
+                single[j].append(code)
+    return _arrays(nothing), _arrays(alone), _arrays(single)
+
+
+def _alike(counts: Array) -> bool:
+    """Whether most are the same but for chance."""
+    usual = float(np.median(counts))
+    return bool(np.mean(np.abs(counts - usual) < ALIKE * np.sqrt(usual)) > 0.5)
 
 
 def _arrays(values: list[list[float]]) -> tuple[Array, ...]:
@@ -123,12 +183,14 @@ def _visits(rows: Array) -> Array:
     return visits
 
 
-def _in_company(returning: Array, j: int, rows: Array) -> bool:
+def _in_company(returning: Array, j: int, rows: Array | None = None) -> bool:
     """Whether other columns have returning values in the same rows, more than by chance."""
     others = returning.sum(axis=1) - returning[:, j]
-    there = np.zeros(len(others), dtype=bool)
-    there[rows] = True
-    error = float(np.std(others)) * np.sqrt(1.0 / len(rows) + 1.0 / max(np.sum(~there), 1))
+    there = returning[:, j]
+    if rows is not None:
+        there = np.zeros(len(others), dtype=bool)
+        there[rows] = True
+    error = float(np.std(others)) * np.sqrt(1.0 / there.sum() + 1.0 / max(np.sum(~there), 1))
     return float(others[there].mean() - others[~there].mean()) > TOGETHER * error
 
 
