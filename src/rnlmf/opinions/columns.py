@@ -210,7 +210,7 @@ class Columns:
             if len(values):
                 found[:, j] = np.isin(X[:, j], values)
         for code in np.unique(np.concatenate(self.alone or ((),))):
-            there = (X == code) & np.array([code in values for values in self.alone])
+            there = (code == X) & np.array([code in values for values in self.alone])
             found |= there & (there.sum(axis=1, keepdims=True) == 1)
         return found
 

@@ -139,7 +139,7 @@ def _codes(
         there[:, company] &= there[:, company].sum(axis=1, keepdims=True) == 1
         usual = FAR_MORE * float(np.median(counts[yes]))
         mostly, counts = 2 * there.sum(axis=0) > counts, there.sum(axis=0)
-        for j in np.flatnonzero(counts):
+        for j in map(int, np.flatnonzero(counts)):
             stays = sequence is not None and _stays(np.flatnonzero(there[:, j]), len(there))
             if mostly[j] and counts[j] <= usual and not stays:
                 (alone if company[j] else nothing)[j].append(code)
