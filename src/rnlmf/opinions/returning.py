@@ -102,12 +102,12 @@ def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | No
             single = _visits(rows)
             if len(single) and _surely(phi[single]) > INDEPENDENT:
                 brief[j].append(value)
-    states = _arrays(common)
-    nothing, alone, single = _codes(groups, _arrays(dealt), states, returning, sequence)
+    levels = _arrays(common)
+    nothing, alone, visited = _codes(groups, _arrays(dealt), levels, returning, sequence)
     return replace(
         columns,
-        common=states,
-        brief=tuple(map(np.union1d, brief, single)),
+        common=levels,
+        brief=tuple(map(np.union1d, brief, visited)),
         fine=_arrays(fine),
         nothing=nothing,
         alone=alone,
