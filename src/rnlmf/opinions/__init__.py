@@ -6,10 +6,12 @@ Read in this order: :mod:`~rnlmf.opinions.columns` (units in which columns can b
 by its neighbours in time), :mod:`~rnlmf.opinions.panel` (all of them together),
 :mod:`~rnlmf.opinions.mixing` (how far each opinion is to be believed, cell by cell),
 :mod:`~rnlmf.opinions.densities` (how likely a value is, right or wrong),
-:mod:`~rnlmf.opinions.verdict` (the probability that a cell is wrong), :mod:`~rnlmf.opinions.evidence`
-(is what looks wrong really wrong?), :mod:`~rnlmf.opinions.returning` (values that return: states or
-errors?), :mod:`~rnlmf.opinions.rows` (rows of which nothing fits), :mod:`~rnlmf.opinions.settling`
-(what to hide while others are learned), :mod:`~rnlmf.opinions.learning` (from blurred opinions to sharp
+:mod:`~rnlmf.opinions.verdict` (the probability that a cell is wrong),
+:mod:`~rnlmf.opinions.together` (errors that only all columns together tell),
+:mod:`~rnlmf.opinions.evidence` (is what looks wrong really wrong?),
+:mod:`~rnlmf.opinions.returning` (values that return: states or errors?),
+:mod:`~rnlmf.opinions.rows` (rows of which nothing fits), :mod:`~rnlmf.opinions.settling` (what to hide
+while others are learned), :mod:`~rnlmf.opinions.learning` (from blurred opinions to sharp
 ones) and :mod:`~rnlmf.opinions.judge`, which puts them together to a
 :mod:`~rnlmf.opinions.judgement`.
 

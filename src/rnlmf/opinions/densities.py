@@ -68,15 +68,24 @@ def wrong_cells(z: Array, p: Array, s: Array, size: float, farthest: float = FAR
 
 @dataclass(frozen=True)
 class Values:
-    """How densely the values of a column lie: by the distance to the nearest of its quantiles."""
+    """How densely the values of a column lie: by the distance to the nearest of its quantiles.
+
+    Of `flat` ones all values in the column's range are as likely.
+    """
 
     knots: Array
     least: float
+    flat: bool = False
 
     @classmethod
     def of(cls, z: Array, scale: float) -> Values:
         """From cells, and the usual scale of their predictions."""
         return cls(np.quantile(z, (np.arange(KNOTS) + 0.5) / KNOTS), BLUNT * scale)
+
+    @classmethod
+    def anywhere(cls, z: Array) -> Values:
+        """In the range of cells."""
+        return cls(np.linspace(z.min(), z.max(), KNOTS), 0.0, flat=True)
 
     def density(self, z: Array) -> Array:
         """Of values at `z`, by the `TOGETHER` quantiles to either side; none beyond the last."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from rnlmf.opinions.column_verdict import FREEDOMS, SURPRISE, ColumnVerdict
 from rnlmf.opinions.densities import Witness
+from rnlmf.opinions.together import Cells, dealt_together
 from rnlmf.typing import Array
 
 # More in one column, and none in most others, are a state of its own.
@@ -94,6 +95,15 @@ class Verdict:
                 for j, f in enumerate(found)
             ]
             told = _told(found, price)
+            if not most:
+                every = [Cells(*cells(j)) for j in range(Z.shape[1])]
+                whole = [column[~np.isnan(column)] for column in Z.T]
+                gains = np.array(
+                    [gain if yes else 0.0 for (_, gain, _), yes in zip(found, told, strict=True)]
+                )
+                together = dealt_together(every, whole, gains)
+                if together is not None:
+                    return cls(tuple(together))
         if not _in_company(told):
             # Where predictions have no scale (rain, gusts), errors are believed in company only.
             alone = [
