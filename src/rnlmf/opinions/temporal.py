@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from statistics import median
 
 import numpy as np
 from scipy.ndimage import binary_closing, maximum_filter1d, median_filter, uniform_filter1d
@@ -209,10 +210,11 @@ class Sequence:
             inner = np.maximum(size[first + 1, j], size[last - 1, j])
             steep = np.maximum(slope, np.where(last > first + 1, inner, 0.0)) >= least
             back, good = -1, ~steep & (group[first] == group[last])
-            for a, b, half in zip(first[good], last[good], least[good], strict=True):
+            column, places = Z[:, j].tolist(), (first[good].tolist(), last[good].tolist())
+            for a, b, half in zip(*places, least[good].tolist(), strict=True):
                 # What lies between two excursions is none; nor are two spikes far from each other one.
-                home = (Z[a - 1, j] + Z[b, j]) / 2.0
-                if a > back and abs(np.median(Z[a:b, j]) - home) > half:
+                home = (column[a - 1] + column[b]) / 2.0
+                if a > back and abs(median(column[a:b]) - home) > half:
                     found[a:b, j], back = True, b
         return found
 
