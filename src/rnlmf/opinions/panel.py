@@ -126,9 +126,9 @@ class Hearing:
         return other
 
     def of(self, fellows: Fellows, Z: Array, hidden: Array) -> tuple[Array, Array, Array]:
-        """Predictions, and both kinds of deviations, of the same rows as before."""
+        """Predictions, and both kinds of deviations, of the same rows as before, or of others."""
         f = fellows
-        if self._fellows is not fellows:
+        if self._fellows is not fellows or self._shown.shape != Z.shape:
             self.keep(f, Z, hidden, _by_fellows(f.linear, f.similar, f.further, Z, hidden))
             return self._said
         shown = np.where(hidden, np.nan, Z)
