@@ -29,7 +29,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnlmf.opinions.densities import BLUNT, FARTHEST, ColumnCells, Values, surprising
+from rnlmf.opinions.densities import BLUNT, ColumnCells, Values, surprising
+from rnlmf.opinions.parameters import Parameters
 from rnlmf.typing import Array
 
 FREEDOMS = (30.0, 10.0, 4.0, 2.0, 1.0)
@@ -171,12 +172,12 @@ class ColumnVerdict:
         right: Array = (1.0 - self.share) * (self.credibility @ cells.right(self.freedom))
         return right
 
-    def _wrong(self, cells: ColumnCells, values: Array | None, farthest: float = FARTHEST) -> Array:
+    def _wrong(self, cells: ColumnCells, values: Array | None) -> Array:
         """Density of wrong cells, by the first witness, times their share.
 
         `values` are the density of the column's values at the cells, if errors may have these.
         """
-        density = cells.wrong(self.size, farthest)
+        density = cells.wrong(self.size)
         if values is not None:
             density = (1.0 - self.dealt) * density + self.dealt * values
         return self.share * density
@@ -251,21 +252,5 @@ class ColumnVerdict:
 
     def probability(self, z: Array, p: Array, s: Array) -> Array:
         """That cells are wrong."""
-        if self.credibility is None or not len(z):
-            return np.zeros(len(z))
-        probability = np.empty(len(z))
-        cells = ColumnCells(z, p, s)
-        above = cells.off > 0.0
-        tails = self.tails or (self.freedom, self.freedom)
-        sizes = self.sizes or (self.size, self.size)
-        for freedom, size, side in zip(tails, sizes, (~above, above), strict=True):
-            if not side.any():
-                continue
-            own, verdict = cells[side], replace(self, freedom=freedom, size=size)
-            values = None if self.values is None else self.values.density(own.z)
-            # From here on Student's density falls more slowly than the normal one of errors, and who is
-            # farther off would be less suspicious.
-            farthest = min(FARTHEST, float(np.sqrt(freedom + 1.0)))
-            wrong = verdict._wrong(own, values, farthest)
-            probability[side] = wrong / (wrong + verdict._right(own))
-        return probability
+        found = Parameters.of((self,)).probability(z[:, None], p[..., None], s[..., None])
+        return found[:, 0]

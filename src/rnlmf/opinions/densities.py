@@ -31,10 +31,16 @@ class Witness:
         return Witness(self.prediction[rows], self.scale[rows])
 
 
+@lru_cache
+def log_constant(freedom: float) -> float:
+    """Logarithm of Student's density where it is largest."""
+    return float(gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(freedom * np.pi))
+
+
 def student_density(relative: Array, freedom: float) -> Array:
     """Of Student's distribution."""
-    constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(freedom * np.pi)
-    density: Array = np.exp(constant - (freedom + 1) / 2 * np.log1p(relative * relative / freedom))
+    tail = (freedom + 1) / 2 * np.log1p(relative * relative / freedom)
+    density: Array = np.exp(log_constant(freedom) - tail)
     return density
 
 

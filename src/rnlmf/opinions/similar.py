@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -54,9 +54,7 @@ class SimilarRows:
         if count < 2:
             prediction[...], spread[...] = 0.0, 1.0
             return prediction, spread
-        columns = [np.flatnonzero(self.groups == group) for group in np.unique(self.groups)]
-        lifted = [_lifted(self.rows[:, some]) for some in columns]
-        references = np.where(self.hidden, np.nan, self.rows)
+        columns, lifted, references = self._prepared
         known = np.where(hidden, np.nan, filled)
         means = _compiled_means() or self._means
         step = max(1, CHUNK_CELLS // (GROUPS * len(self.rows)))
@@ -70,6 +68,13 @@ class SimilarRows:
             out = prediction[part], spread[part]
             means(distances, known[part], references, self.rows, count, order, starts, *out)
         return prediction, spread
+
+    @cached_property
+    def _prepared(self) -> tuple[list[Array], list[Array], Array]:
+        """Once for all rows that come one by one: groups, what they need for distances, known cells."""
+        columns = [np.flatnonzero(self.groups == group) for group in np.unique(self.groups)]
+        lifted = [_lifted(self.rows[:, some]) for some in columns]
+        return columns, lifted, np.where(self.hidden, np.nan, self.rows)
 
     @staticmethod
     def _means(

@@ -8,11 +8,13 @@ usually have, and none has far more of them than usual.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from rnlmf.opinions.column_verdict import FREEDOMS, SURPRISE, ColumnVerdict
 from rnlmf.opinions.densities import Witness
+from rnlmf.opinions.parameters import Parameters
 from rnlmf.typing import Array
 
 # More in one column, and none in most others, are a state of its own.
@@ -132,12 +134,14 @@ class Verdict:
 
     def probability(self, Z: Array, judged: Array, witnesses: list[Witness]) -> Array:
         """That cells are wrong; zero where they cannot be judged."""
-        out = np.zeros(Z.shape)
-        for j, (column, cells) in enumerate(
-            zip(self.columns, _by_column(Z, judged, witnesses), strict=True)
-        ):
-            out[judged[:, j], j] = column.probability(*cells)
-        return out
+        p = np.stack([w.prediction for w in witnesses])
+        s = np.stack([w.scale for w in witnesses])
+        return np.where(judged, self._parameters.probability(Z, p, s), 0.0)
+
+    @cached_property
+    def _parameters(self) -> Parameters:
+        """Once for all rows that come one by one."""
+        return Parameters.of(self.columns)
 
     @property
     def tells(self) -> bool:
