@@ -78,7 +78,7 @@ class DictionaryOpinion:
         cls, Z: Array, data: Array, whole: FittedModel, learner: Learner, tuning: Tuning
     ) -> DictionaryOpinion | None:
         """From scaled rows `Z`, and the same as the learner takes them; None of fewer than ten."""
-        first, later = learner.brief(MOST_ITERATIONS), learner.brief(MORE_ITERATIONS)
+        first = learner.brief(MOST_ITERATIONS)
         count = next((folds for most, folds in FOLDS.items() if len(Z) <= most), MANY_ROWS_FOLDS)
         keys, models = row_keys(Z), list[FittedModel]()
         for fold in range(count):
@@ -90,7 +90,7 @@ class DictionaryOpinion:
             # From the same start whatever the seed: opinions are no lottery.
             some, learning = data[rows].astype(np.float64), _of_some(first, len(rows))
             if models and SAMPLES_OF_AN_ATOM * len(models[0].atoms) <= len(rows):
-                learning = _from(models[0], later)
+                learning = learner.going_on(models[0], MORE_ITERATIONS)
             models.append(learning.learn(some, tuning, 0, single_precision=True)[0])
         return cls(whole, tuple(models), np.unique(keys).view(np.int64), learner.settings.n_threads)
 
@@ -133,12 +133,6 @@ class DictionaryOpinion:
 def _fold(keys: Array, count: int) -> Array:
     fold: Array = (keys % np.uint64(count)).astype(np.intp)
     return fold
-
-
-def _from(model: FittedModel, learner: Learner) -> Learner:
-    """The same that starts from the atoms of a model."""
-    atoms = model.units.to_data(model.atoms)
-    return Learner(replace(learner.settings, n_components=len(atoms), init=atoms))
 
 
 def _of_some(learner: Learner, n_rows: int) -> Learner:
