@@ -8,7 +8,7 @@ from rnlmf.engine.shard import Shard
 from rnlmf.engine.start import DataSummary
 from rnlmf.fitting import learner, model
 from rnlmf.fitting.neighbours import ROUNDS
-from rnlmf.opinions.dictionary import MORE_ITERATIONS, MOST_ITERATIONS
+from rnlmf.opinions.dictionary import MOST_ITERATIONS
 from rnlmf.report import write_report
 
 
@@ -145,12 +145,3 @@ def test_who_goes_on_starts_from_the_atoms(curved):
     again, result = one.going_on(model, 1).learn(curved[1], learner.Tuning(), 5)
     assert result.n_iter == 1
     np.testing.assert_allclose(again.atoms, model.atoms, atol=0.1)
-
-
-def test_with_many_samples_for_an_atom_folds_go_on_from_the_first(monkeypatch, rng):
-    t = rng.uniform(0.0, 6.0, (600, 1))
-    X = np.hstack([np.sin(t), np.cos(t), np.sin(2 * t), t]) + 0.01 * rng.normal(size=(600, 4))
-    most = _iterations(monkeypatch)
-    estimator = RNLMF(20, random_state=0).fit(X)
-    folds = len(estimator._judge.panel.fellows.further[0].without)
-    assert most[-folds:] == [MOST_ITERATIONS, *[MORE_ITERATIONS] * (folds - 1)]

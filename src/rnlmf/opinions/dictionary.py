@@ -25,10 +25,8 @@ from rnlmf.typing import Array
 FARTHEST = 4.0
 # A prediction need not be more exact than the dictionary is.
 PACE = Pace(40, 3e-3, fills=(0, 8), schedule=AdaptationSchedule(first=15, every=3, least=2))
-# Nor is a dictionary that is only asked better after more iterations; fewer will do from one that was
-# learned from most of the same samples. With fewer samples for an atom it may sit on one of those that
-# it must not know, and stay there.
-MOST_ITERATIONS, MORE_ITERATIONS, SAMPLES_OF_AN_ATOM = 100, 40, 10
+# Nor is a dictionary that is only asked better after more iterations.
+MOST_ITERATIONS = 100
 # Rows that are asked about at a time.
 CHUNK_ROWS = 1 << 14
 # Of fewer samples nothing is learned; more do not make a dictionary better that is only asked.
@@ -78,9 +76,9 @@ class DictionaryOpinion:
         cls, Z: Array, data: Array, whole: FittedModel, learner: Learner, tuning: Tuning
     ) -> DictionaryOpinion | None:
         """From scaled rows `Z`, and the same as the learner takes them; None of fewer than ten."""
-        first = learner.brief(MOST_ITERATIONS)
+        learner = learner.brief(MOST_ITERATIONS)
         count = next((folds for most, folds in FOLDS.items() if len(Z) <= most), MANY_ROWS_FOLDS)
-        keys, models = row_keys(Z), list[FittedModel]()
+        keys, models = row_keys(Z), []
         for fold in range(count):
             rows = np.flatnonzero(_fold(keys, count) != fold)
             if len(rows) < FEWEST_ROWS:
@@ -88,9 +86,7 @@ class DictionaryOpinion:
             # Sums in single precision depend on the order.
             rows = rows[canonical_order(data[rows])[:: -(-len(rows) // MOST_ROWS)]]
             # From the same start whatever the seed: opinions are no lottery.
-            some, learning = data[rows].astype(np.float64), _of_some(first, len(rows))
-            if models and SAMPLES_OF_AN_ATOM * len(models[0].atoms) <= len(rows):
-                learning = learner.going_on(models[0], MORE_ITERATIONS)
+            some, learning = data[rows].astype(np.float64), _of_some(learner, len(rows))
             models.append(learning.learn(some, tuning, 0, single_precision=True)[0])
         return cls(whole, tuple(models), np.unique(keys).view(np.int64), learner.settings.n_threads)
 
