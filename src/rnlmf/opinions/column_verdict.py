@@ -144,8 +144,9 @@ class ColumnVerdict:
                 wrong = anywhere = (1.0 - dealt) * cells.wrong(size)
                 if density is not None:
                     wrong = anywhere + dealt * density
-                right = credibility @ f
-                posterior = share * wrong / (share * wrong + (1.0 - share) * right)
+                right = credibility @ f if len(f) > 1 else f[0]
+                suspected = share * wrong
+                posterior = suspected / (suspected + (1.0 - share) * right)
                 about, elsewhere = posterior, 0.0
                 if density is not None:
                     about = posterior * anywhere / wrong
@@ -153,8 +154,9 @@ class ColumnVerdict:
                 count = float(about.sum())
                 breadth = float(about @ squared) / max(count, 1e-9)
                 total = max(count + elsewhere, 1e-9)
-                credibility = credibility * (f @ ((1.0 - posterior) / right))
-                credibility = credibility / credibility.sum()
+                if len(f) > 1:
+                    credibility = credibility * (f @ ((1.0 - posterior) / right))
+                    credibility = credibility / credibility.sum()
                 share = min(max(total / len(cells), 1e-5), MOST_WRONG)
                 size = min(max(breadth**0.5, least), LARGEST_ERROR)
                 dealt = min(max(elsewhere / total, 0.0), MOST_DEALT) if dealt else 0.0

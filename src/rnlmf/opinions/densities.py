@@ -73,6 +73,7 @@ class ColumnCells:
     def __init__(self, z: Array, p: Array, s: Array) -> None:
         self.z, self.p, self.s = z, p, s
         self.off = z - p[0]
+        self._size = np.abs(self.off)
         self._variance = np.where(np.isfinite(s[0]), s[0], 0.0) ** 2
         self._right: dict[float, Array] = {}
 
@@ -100,8 +101,12 @@ class ColumnCells:
     def wrong(self, size: float, farthest: float = FARTHEST) -> Array:
         """Density of errors of a `size` about predictions: normal, and no less beyond the farthest."""
         deviation = np.sqrt(self._variance + size**2)
-        relative = np.minimum(np.abs(self.off / deviation), farthest)
-        density: Array = np.exp(-0.5 * relative**2) / (deviation * np.sqrt(2.0 * np.pi))
+        relative = self._size / deviation
+        np.minimum(relative, farthest, out=relative)
+        np.multiply(relative, -0.5 * relative, out=relative)
+        density: Array = np.exp(relative, out=relative)
+        deviation *= np.sqrt(2.0 * np.pi)
+        density /= deviation
         return density
 
 
