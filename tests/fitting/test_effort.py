@@ -109,3 +109,39 @@ def test_a_search_for_one_of_several_opinions_is_of_some_samples(curved, monkeyp
     settings = learner.LearnerSettings(20)
     learner.Learner(settings).begin(curved[1], 0, None, brief=True)
     assert set(fitted) == {180}
+
+
+def _iterations(monkeypatch):
+    """Most iterations of every fit from here on."""
+    most = []
+    run = learner.run_solver
+    monkeypatch.setattr(
+        learner,
+        "run_solver",
+        lambda solver, *a: most.append(solver.options.max_iter) or run(solver, *a),
+    )
+    return most
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_where_a_dictionary_is_not_heard_thresholds_are_tried_from_where_others_ended(
+    curved, monkeypatch, heard
+):
+    most = _iterations(monkeypatch)
+    settings = learner.LearnerSettings(20)
+    choice, _ = learner.Learner(settings).begin(curved[1], 0, None, brief=True, heard=heard)
+    first = len({(row["kernel_scale"], row.get("code_weight")) for row in choice.table})
+    assert len(most) == len(choice.table) > first
+    long = len(most) if heard else first
+    assert sorted(most, reverse=True) == [
+        *[learner.BRIEF_ITERATIONS] * long,
+        *[learner.MORE_ITERATIONS] * (len(most) - long),
+    ]
+
+
+def test_who_goes_on_starts_from_the_atoms(curved):
+    one = learner.Learner(learner.LearnerSettings(20))
+    model, _ = one.learn(curved[1], learner.Tuning(), 0)
+    again, result = one.going_on(model, 1).learn(curved[1], learner.Tuning(), 5)
+    assert result.n_iter == 1
+    np.testing.assert_allclose(again.atoms, model.atoms, atol=0.1)

@@ -1,6 +1,9 @@
+import importlib.util
+
 import numpy as np
 import pytest
 
+from rnlmf.opinions import similar
 from rnlmf.opinions.similar import SimilarRows, _nearest
 
 
@@ -84,3 +87,18 @@ def test_the_nearest_are_those_of_a_sort(rng):
     np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(expected, axis=1))
     # Of equal ones the first.
     assert sorted(_nearest(np.zeros((1, 40), np.float32), 5)[0]) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("numba"), reason="numba is absent")
+@pytest.mark.parametrize("shape", [(700, 9), (60, 3), (2, 4), (40, 1)])
+def test_compiled_means_are_those_of_numpy(shape, rng, monkeypatch):
+    X, hidden = np.round(rng.normal(size=shape), 1), rng.random(shape) < 0.2
+    model = SimilarRows.learn(X, hidden, np.arange(len(X)))
+    asked = np.vstack([X, X + rng.normal(size=shape) * (rng.random(shape) < 0.3)])
+    gaps = np.vstack([hidden, rng.random(shape) < 0.2])
+    compiled = model.predict(asked, gaps)
+    monkeypatch.setattr(similar, "_compiled_means", lambda: None)
+    for one, other in zip(compiled, model.predict(asked, gaps), strict=True):
+        same = np.isclose(one, other, rtol=1e-4, atol=1e-4)
+        # Who of several that are as near, or as alike, is left out is a matter of their order.
+        assert same.mean() > 0.95

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rnlmf.opinions.column_verdict import ColumnVerdict
-from rnlmf.opinions.densities import Witness
+from rnlmf.opinions.densities import Values, Witness
 from rnlmf.opinions.verdict import PRICE, Verdict
 
 RIGHT = {
@@ -254,3 +254,24 @@ def test_one_column_alone_deals_nothing(rng):
     others = np.column_stack([at_rest(rng)[1] for _ in range(5)])
     assert Verdict.learn(others, judged, together, dealing=True).dealing
     assert not Verdict.learn(others, judged, together).dealing
+
+
+def test_columns_are_judged_together_as_each_by_itself(rng):
+    """With tails and sizes of their own on either side, values dealt out, and none that is wrong."""
+    own = np.array([0.7, 0.3])
+    columns = (
+        ColumnVerdict(4.0, own, 0.1, 3.0, tails=(2.0, 10.0), sizes=(1.0, 3.0)),
+        ColumnVerdict(),
+        ColumnVerdict(1.0, own, 0.2, 5.0, dealt=0.4, values=Values.of(rng.normal(size=500), 0.1)),
+    )
+    Z, p = rng.normal(size=(60, 3)), rng.normal(size=(2, 60, 3))
+    s = np.where(rng.random(p.shape) < 0.1, np.inf, rng.random(p.shape))
+    Z[0, 0] = np.nan
+    judged = ~np.isnan(Z) & (rng.random(Z.shape) < 0.9)
+    found = Verdict(columns).probability(Z, judged, [Witness(*w) for w in zip(p, s, strict=True)])
+    assert not found[~judged].any()
+    assert not found[:, 1].any()
+    for j, column in enumerate(columns):
+        rows = judged[:, j]
+        alone = column.probability(Z[rows, j], p[:, rows, j], s[:, rows, j])
+        np.testing.assert_allclose(found[rows, j], alone, rtol=1e-12)

@@ -324,8 +324,7 @@ class RNLMF(SampleTreatment):
         scaled = self.feature_scale == "robust" or (self.feature_scale == "auto" and judging.cells)
         self._columns = Columns.of(in_memory(X)) if scaled else None
         data = self._scaled(X)
-        if judging.heard:
-            parameters["neighbor_share"] = 0.0
+        parameters |= {"neighbor_share": 0.0} if judging.heard else {}
         if judging.cells and self._columns is not None:
             # What is beyond any plausible range has nothing to say.
             data[self._columns.absurd(self._columns.scaled(X))] = np.nan
@@ -333,10 +332,11 @@ class RNLMF(SampleTreatment):
         kept = None
         if checkpoint is not None:
             kept = Checkpoint(checkpoint, self.get_params(deep=False), data, resume=resume)
-        choice, seed = learner.begin(data, seed, kept, brief=judging.heard)
+        choice, seed = learner.begin(data, seed, kept, brief=judging.heard, heard=not judging.pixels)
         fitted = fitted_samples(judging, data)
+        tell, heard = learner.reporting(self.callback), judging.heard
         model, result = learner.learn(
-            fitted, choice.tuning, seed, learner.reporting(self.callback), checkpoint=kept
+            fitted, choice.tuning, seed, tell, checkpoint=kept, single_precision=heard
         )
         neighbours = learner.neighbours(fitted, model, result, seed)
         self._model = model = replace(model, neighbours=neighbours)

@@ -43,6 +43,8 @@ USUAL_FITS = 3
 # Where several opinions are heard, more iterations and samples do not choose better parameters for the
 # dictionary's, if it is heard at all; with half as many samples the kernel is often too wide.
 BRIEF_ITERATIONS, BRIEF_SAMPLES = 60, 3000
+# Where it is not heard, a dictionary goes on from that of another threshold for so many.
+MORE_ITERATIONS = 30
 
 
 @dataclass(frozen=True)
@@ -166,23 +168,42 @@ class Learner:
         settings = self.settings
         return Learner(replace(settings, max_iter=min(settings.max_iter, most)), self.report)
 
+    def going_on(self, model: FittedModel, most: int) -> Learner:
+        """The same that starts from a model's atoms, with at `most` so many iterations."""
+        atoms = model.units.to_data(model.atoms)
+        settings = replace(self.brief(most).settings, n_components=len(atoms), init=atoms)
+        return Learner(settings, self.report)
+
     def begin(
-        self, X: Rows, seed: int, checkpoint: Checkpoint | None, *, brief: bool = False
+        self,
+        X: Rows,
+        seed: int,
+        checkpoint: Checkpoint | None,
+        *,
+        brief: bool = False,
+        heard: bool = True,
     ) -> tuple[Choice, int]:
-        """Choice (`brief` if wanted) and seed of a fit: those of the one that goes on, if it does."""
+        """Choice and seed of a fit: those of the one that goes on, if it does.
+
+        The choice is `brief` if wanted, and more so of a dictionary that is not `heard`.
+        """
         if checkpoint is not None and checkpoint.resumed:
             choice = Choice(checkpoint.tuning)
         elif brief:
             # Opinions hang on it: no lottery.
-            choice = self.brief(BRIEF_ITERATIONS).choose(X, 0, BRIEF_SAMPLES)
+            more = None if heard else MORE_ITERATIONS
+            choice = self.brief(BRIEF_ITERATIONS).choose(X, 0, BRIEF_SAMPLES, more)
         else:
             choice = self.choose(X, seed)
         return choice, seed if checkpoint is None else checkpoint.begin(seed, choice.tuning)
 
-    def choose(self, X: Rows, seed: int, most: int = selection.FITTED_SAMPLES) -> Choice:
+    def choose(
+        self, X: Rows, seed: int, most: int = selection.FITTED_SAMPLES, more: int | None = None
+    ) -> Choice:
         """The parameters that are given, and by held-out entries those that are "auto".
 
-        At `most` so many samples are fitted to.
+        At `most` so many samples are fitted to. With `more` iterations, fits go on from those of other
+        thresholds.
         """
         settings, kernel = self.settings, self.settings.kernel
         axes = defaults.search_axes(
@@ -203,7 +224,7 @@ class Learner:
         if held_out is None or held_out.hidden.sum() < FEWEST_HIDDEN:
             return Choice(tuning)
         progress = SearchProgress(self.report, 1 + USUAL_FITS * len(axes))
-        candidates = CandidateFits(self, held_out, tuning, seed, progress)
+        candidates = CandidateFits(self, held_out, tuning, seed, progress, more)
         start = {name: axis.values[axis.start] for name, axis in axes.items()}
         residuals = candidates.residuals(start)
         half_miss = selection.half_miss(residuals[0], candidates.spread)
@@ -312,7 +333,8 @@ class SearchProgress:
 class CandidateFits:
     """Values of the parameters that are to be chosen, judged by how they predict hidden entries.
 
-    What is the same for all of them, the summary of the data above all, is computed once.
+    What is the same for all of them, the summary of the data above all, is computed once. With `more`
+    iterations, a fit goes on from the first one that differs in nothing but the threshold.
     """
 
     def __init__(
@@ -322,6 +344,7 @@ class CandidateFits:
         tuning: Tuning,
         seed: int,
         progress: SearchProgress,
+        more: int | None = None,
     ) -> None:
         # With the tolerance of the fit: wide kernels take longer, and a looser one favours narrow ones.
         self.learner = learner
@@ -330,12 +353,18 @@ class CandidateFits:
         self.tuning = tuning
         self.seed = seed
         self.progress = progress
+        self.more = more
+        self.first: dict[tuple[tuple[str, float], ...], FittedModel] = {}
         self.summary = DataSummary.of(self.samples, np.random.RandomState(seed))
         self.spread = self.summary.spread
 
     def residuals(self, point: dict[str, float]) -> list[Array]:
         """Of hidden entries, after a fit; for every share of the neighbours, if they are asked."""
-        model, result = self.learner.learn(
+        others = tuple((name, value) for name, value in point.items() if name != "threshold")
+        learner = self.learner
+        if self.more is not None and others in self.first:
+            learner = learner.going_on(self.first[others], self.more)
+        model, result = learner.learn(
             self.samples,
             replace(self.tuning, **point),
             self.seed,
@@ -346,6 +375,7 @@ class CandidateFits:
         if result.reason is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
         self.progress.fitted()
+        self.first.setdefault(others, model)
         n_threads = self.learner.settings.n_threads
         encoding = model.encode(self.scored.samples, with_codes=False, n_threads=n_threads)
         neighbours = self.learner.reference(self.samples, result)

@@ -29,7 +29,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnlmf.opinions.densities import BLUNT, FARTHEST, Values, right_cells, surprising, wrong_cells
+from rnlmf.opinions.densities import BLUNT, ColumnCells, Values, surprising
+from rnlmf.opinions.parameters import Parameters
 from rnlmf.typing import Array
 
 FREEDOMS = (30.0, 10.0, 4.0, 2.0, 1.0)
@@ -68,6 +69,12 @@ def _exchanged(posterior: Array, above: Array) -> float:
     return 2.0 * min(up, float(posterior.sum()) - up)
 
 
+def _bounded_squares(cells: ColumnCells) -> Array:
+    """What the first witness is off, squared, no cell counting for too much."""
+    squares: Array = np.clip(cells.off, -LARGEST_ERROR, LARGEST_ERROR) ** 2
+    return squares
+
+
 @dataclass(frozen=True)
 class ColumnVerdict:
     """Parameters of one column; `tails` and `sizes` are those below and above the predictions.
@@ -99,72 +106,82 @@ class ColumnVerdict:
         if len(z) < FEWEST_CELLS:
             return cls(), -np.inf, False
         step = -(-len(z) // MOST_CELLS)
-        z, p, s = z[::step], p[:, ::step], s[:, ::step]
+        cells = ColumnCells(z[::step], p[:, ::step], s[:, ::step])
         only = np.full(len(p), 0.1 / max(len(p) - 1, 1))
         only[0] = 1.0 - only[1:].sum()
-        alone, usual = -np.inf, float(np.median(s[0]))
-        likely = [right_cells(z, p, s, freedom) for freedom in FREEDOMS]
+        alone, usual = -np.inf, cells.usual_scale
         begin = cls(credibility=only, share=0.03, size=3.0)
-        for f in likely:
+        for f in map(cells.right, FREEDOMS):
             for _ in range(STEPS if len(f) > 1 else 0):
-                only = only * (f @ (1.0 / (only @ f))) / len(z)
+                only = only * (f @ (1.0 / (only @ f))) / len(cells)
             alone = max(alone, float(np.log(only @ f).sum()))
-        found = begin._most_likely(z, p, s, likely)
-        if column is not None and np.ptp(np.quantile(p[0], VARIED)) > BLUNT * usual:
+        found = begin._most_likely(cells)
+        if column is not None and np.ptp(np.quantile(cells.p[0], VARIED)) > BLUNT * usual:
             begin = replace(begin, dealt=0.5, values=Values.of(column, usual))
-            dealt = begin._most_likely(z, p, s, likely)
-            price = PRICE_OF_DEALT * float(np.log(len(z)))
+            dealt = begin._most_likely(cells)
+            price = PRICE_OF_DEALT * float(np.log(len(cells)))
             if dealt[1] > found[1] + price:
                 found = dealt[0], dealt[1] - price, dealt[2]
         best, likelihood, size = found
-        gain = (likelihood - alone) / float(np.log(len(z)))
+        gain = (likelihood - alone) / float(np.log(len(cells)))
         gross = size > best.surprising(SURPRISE) * usual
-        return best.with_tails_of(z, p, s), gain, gross
+        return best._with_tails(cells), gain, gross
 
-    def _most_likely(
-        self, z: Array, p: Array, s: Array, likely: list[Array]
-    ) -> tuple[ColumnVerdict, float, float]:
+    def _most_likely(self, cells: ColumnCells) -> tuple[ColumnVerdict, float, float]:
         """The parameters of greatest likelihood, that, and the root mean square of the errors.
 
-        Errors are dealt only if some are at the beginning. `likely` are the densities of right cells.
+        Errors are dealt only if some are at the beginning.
         """
-        best, likelihood, size = self, -np.inf, 0.0
-        least = min(LEAST_ERROR, EXACT * float(np.median(s[0])))
-        squared = np.clip(z - p[0], -LARGEST_ERROR, LARGEST_ERROR) ** 2
-        density = np.zeros(len(z)) if self.values is None else self.values.density(z)
-        now, above = self, z > p[0]
+        best, likelihood, rms = self, -np.inf, 0.0
+        least = min(LEAST_ERROR, EXACT * cells.usual_scale)
+        squared, above = _bounded_squares(cells), cells.off > 0.0
+        density = None if self.values is None else self.values.density(cells.z)
+        share, size, dealt, credibility = self.share, self.size, self.dealt, self.credibility
         # From one freedom to the next, what was found is a good start.
-        for freedom, f in zip(FREEDOMS, likely, strict=True):
+        for freedom in FREEDOMS:
+            f = cells.right(freedom)
             for _ in range(STEPS):
-                anywhere = (1.0 - now.dealt) * wrong_cells(z, p[0], s[0], now.size)
-                wrong = anywhere + now.dealt * density
-                right = now.credibility @ f
-                posterior = now.share * wrong / (now.share * wrong + (1.0 - now.share) * right)
-                about = posterior * anywhere / wrong
-                breadth = float(about @ squared) / max(float(about.sum()), 1e-9)
-                elsewhere = _exchanged(posterior - about, above)
-                total = max(float(about.sum()) + elsewhere, 1e-9)
-                credibility = now.credibility * (f @ ((1.0 - posterior) / right))
-                now = replace(
-                    now,
-                    freedom=freedom,
-                    share=min(max(total / len(z), 1e-5), MOST_WRONG),
-                    size=min(max(breadth**0.5, least), LARGEST_ERROR),
-                    dealt=min(max(elsewhere / total, 0.0), MOST_DEALT) if now.dealt else 0.0,
-                    credibility=credibility / credibility.sum(),
-                )
-            wrong = (1.0 - now.dealt) * wrong_cells(z, p[0], s[0], now.size) + now.dealt * density
-            value = float(np.log(now.share * wrong + (1.0 - now.share) * (now.credibility @ f)).sum())
+                wrong = anywhere = (1.0 - dealt) * cells.wrong(size)
+                if density is not None:
+                    wrong = anywhere + dealt * density
+                right = credibility @ f if len(f) > 1 else f[0]
+                suspected = share * wrong
+                posterior = suspected / (suspected + (1.0 - share) * right)
+                about, elsewhere = posterior, 0.0
+                if density is not None:
+                    about = posterior * anywhere / wrong
+                    elsewhere = _exchanged(posterior - about, above)
+                count = float(about.sum())
+                breadth = float(about @ squared) / max(count, 1e-9)
+                total = max(count + elsewhere, 1e-9)
+                if len(f) > 1:
+                    credibility = credibility * (f @ ((1.0 - posterior) / right))
+                    credibility = credibility / credibility.sum()
+                share = min(max(total / len(cells), 1e-5), MOST_WRONG)
+                size = min(max(breadth**0.5, least), LARGEST_ERROR)
+                dealt = min(max(elsewhere / total, 0.0), MOST_DEALT) if dealt else 0.0
+            now = replace(
+                self, freedom=freedom, share=share, size=size, dealt=dealt, credibility=credibility
+            )
+            value = float(np.log(now._wrong(cells, density) + now._right(cells)).sum())
             if value > likelihood:
                 best, likelihood = now, value
-                size = float(posterior @ squared / max(float(posterior.sum()), 1e-9)) ** 0.5
-        return best, likelihood, size
+                rms = float(posterior @ squared / max(float(posterior.sum()), 1e-9)) ** 0.5
+        return best, likelihood, rms
 
-    def _wrong(self, z: Array, p: Array, s: Array, farthest: float = FARTHEST) -> Array:
-        """Density of wrong cells, by the first witness, times their share."""
-        density = wrong_cells(z, p[0], s[0], self.size, farthest)
-        if self.values is not None:
-            density = (1.0 - self.dealt) * density + self.dealt * self.values.density(z)
+    def _right(self, cells: ColumnCells) -> Array:
+        """Density of right cells, times their share."""
+        right: Array = (1.0 - self.share) * (self.credibility @ cells.right(self.freedom))
+        return right
+
+    def _wrong(self, cells: ColumnCells, values: Array | None) -> Array:
+        """Density of wrong cells, by the first witness, times their share.
+
+        `values` are the density of the column's values at the cells, if errors may have these.
+        """
+        density = cells.wrong(self.size)
+        if values is not None:
+            density = (1.0 - self.dealt) * density + self.dealt * values
         return self.share * density
 
     def with_tails_of(self, z: Array, p: Array, s: Array) -> ColumnVerdict:
@@ -173,38 +190,46 @@ class ColumnVerdict:
         They differ from those of both sides if that pays. There are no errors if predictions are off by
         as much as these are large.
         """
-        if not len(z) or float(np.median(s[0])) >= self.size:
+        return self._with_tails(ColumnCells(z, p, s)) if len(z) else ColumnVerdict()
+
+    def _with_tails(self, cells: ColumnCells) -> ColumnVerdict:
+        if cells.usual_scale >= self.size:
             return ColumnVerdict()
-        above, price = z > p[0], 0.5 * float(np.log(len(z)))
+        above, price = cells.off > 0.0, 0.5 * float(np.log(len(cells)))
         found = []
         for side in (~above, above):
-            own = z[side], p[:, side], s[:, side]
-            options = [(self, self._likelihood(*own))]
+            own = cells[side]
+            values = None if self.values is None else self.values.density(own.z)
+            # The errors are the same whatever the tail.
+            wrong = self._wrong(own, values)
+            options = [(self, float(np.log(wrong + self._right(own)).sum()))]
             for freedom in FREEDOMS:
                 other = replace(self, freedom=freedom)
-                options.append((other, other._likelihood(*own) - price))
-                other = other._with_own_size(*own)
-                options.append((other, other._likelihood(*own) - 2.0 * price))
+                likelihood = float(np.log(wrong + other._right(own)).sum())
+                options.append((other, likelihood - price))
+                smaller = other._with_own_size(own, values)
+                if smaller is not other:
+                    likelihood = float(np.log(smaller._wrong(own, values) + smaller._right(own)).sum())
+                    options.append((smaller, likelihood - 2.0 * price))
             found.append(max(options, key=lambda option: option[1])[0])
         return replace(self, tails=tuple(v.freedom for v in found), sizes=tuple(v.size for v in found))
 
-    def _likelihood(self, z: Array, p: Array, s: Array) -> float:
-        right = (1.0 - self.share) * (self.credibility @ right_cells(z, p, s, self.freedom))
-        return float(np.log(self._wrong(z, p, s) + right).sum())
-
-    def _with_own_size(self, z: Array, p: Array, s: Array) -> ColumnVerdict:
+    def _with_own_size(self, cells: ColumnCells, values: Array | None) -> ColumnVerdict:
         """Errors of these cells alone, if they are gross and far smaller: else those of all will do."""
-        if not len(z):
+        if not len(cells):
             return self
-        right = (1.0 - self.share) * (self.credibility @ right_cells(z, p, s, self.freedom))
-        squared, now = np.clip(z - p[0], -LARGEST_ERROR, LARGEST_ERROR) ** 2, self
+        right, squared, size = self._right(cells), _bounded_squares(cells), self.size
+        if values is not None:
+            right = right + self.share * self.dealt * values
         for _ in range(STEPS):
-            about = self.share * (1.0 - self.dealt) * wrong_cells(z, p[0], s[0], now.size)
-            posterior = about / (now._wrong(z, p, s) + right)
-            size = float(posterior @ squared / max(float(posterior.sum()), 1e-9)) ** 0.5
-            now = replace(now, size=min(max(size, LEAST_ERROR), LARGEST_ERROR))
-        gross = now.size > now.surprising(SURPRISE) * float(np.median(s[0]))
-        return now if gross and now.size < self.size / FAR_SMALLER else self
+            about = self.share * (1.0 - self.dealt) * cells.wrong(size)
+            posterior = about / (about + right)
+            mean = float(posterior @ squared / max(float(posterior.sum()), 1e-9))
+            before, size = size, min(max(mean**0.5, LEAST_ERROR), LARGEST_ERROR)
+            if size == before:
+                break
+        gross = size > self.surprising(SURPRISE) * cells.usual_scale
+        return replace(self, size=size) if gross and size < self.size / FAR_SMALLER else self
 
     def with_at_most(self, share: float, z: Array, p: Array, s: Array) -> ColumnVerdict:
         """Fewer errors, and tails that make up for the others."""
@@ -212,10 +237,10 @@ class ColumnVerdict:
 
     def likely(self, z: Array, p: Array, s: Array) -> bool:
         """Whether cells may well have these errors: no tail alone is far more likely."""
-        right = self.credibility @ right_cells(z, p, s, self.freedom)
-        wrong = self._wrong(z, p, s)
-        alone = max(float(np.log(self.credibility @ right_cells(z, p, s, nu)).sum()) for nu in FREEDOMS)
-        together = float(np.log(wrong + (1.0 - self.share) * right).sum())
+        cells = ColumnCells(z, p, s)
+        values = None if self.values is None else self.values.density(z)
+        alone = max(float(np.log(self.credibility @ cells.right(nu)).sum()) for nu in FREEDOMS)
+        together = float(np.log(self._wrong(cells, values) + self._right(cells)).sum())
         return alone < together + FAR_MORE_LIKELY * np.log(max(len(z), 2))
 
     def with_a_mean(self) -> ColumnVerdict:
@@ -229,20 +254,5 @@ class ColumnVerdict:
 
     def probability(self, z: Array, p: Array, s: Array) -> Array:
         """That cells are wrong."""
-        if self.credibility is None or not len(z):
-            return np.zeros(len(z))
-        probability = np.empty(len(z))
-        above = z > p[0]
-        tails = self.tails or (self.freedom, self.freedom)
-        sizes = self.sizes or (self.size, self.size)
-        for freedom, size, side in zip(tails, sizes, (~above, above), strict=True):
-            if not side.any():
-                continue
-            own = z[side], p[:, side], s[:, side]
-            right = (1.0 - self.share) * (self.credibility @ right_cells(*own, freedom))
-            # From here on Student's density falls more slowly than the normal one of errors, and who is
-            # farther off would be less suspicious.
-            farthest = min(FARTHEST, float(np.sqrt(freedom + 1.0)))
-            wrong = replace(self, size=size)._wrong(*own, farthest)
-            probability[side] = wrong / (wrong + right)
-        return probability
+        found = Parameters.of((self,)).probability(z[:, None], p[..., None], s[..., None])
+        return found[:, 0]

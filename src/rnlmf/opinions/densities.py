@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.special import gammaln
@@ -31,10 +31,16 @@ class Witness:
         return Witness(self.prediction[rows], self.scale[rows])
 
 
+@lru_cache
+def log_constant(freedom: float) -> float:
+    """Logarithm of Student's density where it is largest."""
+    return float(gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(freedom * np.pi))
+
+
 def student_density(relative: Array, freedom: float) -> Array:
     """Of Student's distribution."""
-    constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(freedom * np.pi)
-    density: Array = np.exp(constant - (freedom + 1) / 2 * np.log1p(relative * relative / freedom))
+    tail = (freedom + 1) / 2 * np.log1p(relative * relative / freedom)
+    density: Array = np.exp(log_constant(freedom) - tail)
     return density
 
 
@@ -50,20 +56,58 @@ def surprising(freedom: float, chance: float) -> float:
     return float(student.isf(chance / 2.0, freedom)) / stretch(freedom)
 
 
-def right_cells(z: Array, p: Array, s: Array, freedom: float) -> Array:
-    """Density of right cells by every witness, (K, n); scales are calibrated at a quantile."""
-    told = np.isfinite(s)
-    scale = np.where(told, s, 1.0) / stretch(freedom)
-    with np.errstate(over="ignore"):
-        return np.where(told, student_density((z - p) / scale, freedom) / scale, 0.0) + 1e-300
+class ColumnCells:
+    """Some cells of a column, and what the witnesses say of them.
 
+    Parameters are found by asking for the same densities again and again: what does not change is
+    computed once.
 
-def wrong_cells(z: Array, p: Array, s: Array, size: float, farthest: float = FARTHEST) -> Array:
-    """Density of errors of a `size` about predictions: normal, and no less beyond the farthest."""
-    deviation = np.sqrt(np.where(np.isfinite(s), s, 0.0) ** 2 + size**2)
-    relative = np.clip((z - p) / deviation, -farthest, farthest)
-    density: Array = np.exp(-0.5 * relative**2) / (deviation * np.sqrt(2.0 * np.pi))
-    return density
+    Parameters
+    ----------
+    z : array of shape (n,)
+        The cells.
+    p, s : arrays of shape (K, n)
+        What every witness predicts, and its scale.
+    """
+
+    def __init__(self, z: Array, p: Array, s: Array) -> None:
+        self.z, self.p, self.s = z, p, s
+        self.off = z - p[0]
+        self._size = np.abs(self.off)
+        self._variance = np.where(np.isfinite(s[0]), s[0], 0.0) ** 2
+        self._right: dict[float, Array] = {}
+
+    def __len__(self) -> int:
+        return len(self.z)
+
+    def __getitem__(self, rows: Array) -> ColumnCells:
+        return ColumnCells(self.z[rows], self.p[:, rows], self.s[:, rows])
+
+    @cached_property
+    def usual_scale(self) -> float:
+        """The first witness's, in the middle."""
+        return float(np.median(self.s[0]))
+
+    def right(self, freedom: float) -> Array:
+        """Density of right cells by every witness, (K, n); scales are calibrated at a quantile."""
+        if freedom not in self._right:
+            told = np.isfinite(self.s)
+            scale = np.where(told, self.s, 1.0) / stretch(freedom)
+            with np.errstate(over="ignore"):
+                density = student_density((self.z - self.p) / scale, freedom) / scale
+                self._right[freedom] = np.where(told, density, 0.0) + 1e-300
+        return self._right[freedom]
+
+    def wrong(self, size: float, farthest: float = FARTHEST) -> Array:
+        """Density of errors of a `size` about predictions: normal, and no less beyond the farthest."""
+        deviation = np.sqrt(self._variance + size**2)
+        relative = self._size / deviation
+        np.minimum(relative, farthest, out=relative)
+        np.multiply(relative, -0.5 * relative, out=relative)
+        density: Array = np.exp(relative, out=relative)
+        deviation *= np.sqrt(2.0 * np.pi)
+        density /= deviation
+        return density
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def row_keys(Z: Array) -> Array:
 class DictionaryOpinion:
     """Models of scaled and bounded cells: of all samples, and without those of every fold.
 
-    Samples that were learned from are known by their keys; a fold has those of one remainder.
+    Samples that were learned from are known by their keys, in order; a fold has those of one remainder.
     """
 
     whole: FittedModel
@@ -93,7 +93,8 @@ class DictionaryOpinion:
     def __call__(self, Z: Array, hidden: Array) -> Array:
         """Predictions of all cells, none of which sees its cell; none of rows that were cut (NaN)."""
         prediction, keys = np.empty(Z.shape), row_keys(Z)
-        new = ~np.isin(keys, self.known.view(np.uint64))
+        known = self.known.view(np.uint64)
+        new = known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] != keys
         folds = _fold(keys, len(self.without))
         asked = [(self.whole, new), *((m, ~new & (folds == k)) for k, m in enumerate(self.without))]
         for model, rows in asked:

@@ -152,18 +152,19 @@ class Judge:
         learned = settle(part, first, judged, columns, sequence)
 
         def deals(learned: Settlement) -> bool:
-            said = learned.panel.testify(part, learned.hidden, judged, sequence)
+            said = learned.witnesses(part, judged, sequence)
             return Verdict.learn(part, judged, said, dealing=True).dealing
 
         dealing = deals(learned)
         if dealing:
-            again = settle(part, learned.hidden, judged, columns, sequence, dealing=True)
+            before = part, learned.hidden, judged, columns, sequence
+            again = settle(*before, dealing=True, most_stages=0)
             # What is dealt must still look so when it is hidden.
             dealing = deals(again)
             learned = again._replace(stages=learned.stages) if dealing else learned
 
-        def evidence(hidden: Array, panel: Panel) -> Evidence:
-            hearing = Hearing()
+        def evidence(hidden: Array, panel: Panel, heard: Hearing) -> Evidence:
+            hearing = heard.copy()
             witnesses = panel.testify(part, hidden, judged, sequence, hearing)
 
             def testify(cells: Array, some: Array) -> list[Witness]:
@@ -178,22 +179,24 @@ class Judge:
         found = None
         if further:
             wider = with_further(part, first, learned, judged, columns, sequence, known, dealing)
-            found = evidence(wider.hidden, wider.panel)
+            found = evidence(wider.hidden, wider.panel, wider.hearing)
             # Where further opinions make right cells suspicious one does better without them.
-            simple = evidence(learned.hidden, learned.panel) if found.doubts else found
+            simple = found
+            if found.doubts:
+                simple = evidence(learned.hidden, learned.panel, learned.hearing)
             fewer = simple.suspects.sum() <= found.suspects.sum()
             if simple.doubts >= found.doubts or not fewer:
                 learned = wider
             else:
                 found = simple
-        hidden, panel, stages = learned
-        witnesses, suspects, overall, shares = found or evidence(hidden, panel)
+        hidden, panel, stages, hearing = learned
+        witnesses, suspects, overall, shares = found or evidence(hidden, panel, hearing)
         verdict = Verdict.learn(part, judged, witnesses, dealing=dealing)
         alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
         least = _least_distances(part, suspects, witnesses[0], shares)
         if least.any():
             farthest = hidden & ~(suspects & (distance_in_scales(part, witnesses[0]) < least))
-            shares = np.where(least > 0.0, evidence(farthest, panel).shares, shares)
+            shares = np.where(least > 0.0, evidence(farthest, panel, hearing).shares, shares)
         trusted, placed = shares >= CREDIBLE, np.zeros(Z.shape[1], dtype=bool)
         if not verdict.in_company:
             placed = not_anywhere(part, suspects, witnesses[0], sequence) & trusted
@@ -208,21 +211,27 @@ class Judge:
         if len(rows) == len(Z):
             # What was found with patience while learning is where judging the same data begins.
             judge = replace(judge, settled=Settled.of(X, hidden))
-        judgement = judge.judge(X, whole, force_order=True)
+        judgement = judge.judge(X, whole, force_order=True, hearing=hearing.copy())
         judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
         if judge.threshold > 0.5:
-            judgement = judge.judge(X, whole, force_order=True)
+            judgement = judge.judge(X, whole, force_order=True, hearing=hearing)
         judge = replace(judge, tails=tails_of(X, judgement), panel=panel.forgetting(further))
         stages = tuple(replace(s, panel=s.panel.forgetting(further)) for s in stages)
         judge = replace(judge, stages=stages)
         return judge, replace(judgement, deviation=judgement.scale * judge.tails)
 
     def judge(
-        self, X: Array, sequence: Sequence | None = None, *, force_order: bool = False
+        self,
+        X: Array,
+        sequence: Sequence | None = None,
+        *,
+        force_order: bool = False,
+        hearing: Hearing | None = None,
     ) -> Judgement:
         """The cells of `X`: training data, or new ones.
 
-        Without a sequence, or where its order does not help, rows are judged one by one.
+        Without a sequence, or where its order does not help, rows are judged one by one. What opinions
+        say of them may be known by a `hearing`.
         """
         columns = self.panel.columns
         Z = columns.scaled(X)
@@ -247,7 +256,7 @@ class Judge:
         remembering = replace(
             self.panel.fellows, further=tuple(map(Remembered, self.panel.fellows.further))
         )
-        hearing = Hearing()
+        hearing = hearing or Hearing()
         new_rows = self._doubtful(Z, hidden, judged, known, sequence, hearing)
         if new_rows.any():
             some = hidden[new_rows], judged[new_rows], always[new_rows], sequence

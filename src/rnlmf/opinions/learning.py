@@ -53,20 +53,36 @@ class Stage:
     alone: Verdict
 
     @classmethod
-    def of(cls, panel: Panel, verdict: Verdict, Z: Array, judged: Array, hidden: Array) -> Stage:
+    def of(
+        cls,
+        panel: Panel,
+        verdict: Verdict,
+        Z: Array,
+        judged: Array,
+        hidden: Array,
+        hearing: Hearing | None = None,
+    ) -> Stage:
         """With a verdict for rows without an order, where there is one."""
         if panel.neighbours is None:
             return cls(panel, verdict, verdict)
-        said = panel.testify(Z, hidden, judged, None)
+        said = panel.testify(Z, hidden, judged, None, hearing)
         return cls(panel, verdict, Verdict.learn(Z, judged, said, FIRST_PRICE))
 
 
 class Settlement(NamedTuple):
-    """What was hidden in the end, the opinions learned without it, and the first stages."""
+    """What was hidden in the end, the opinions learned without it, and the first stages.
+
+    A hearing remembers what the opinions have said.
+    """
 
     hidden: Array
     panel: Panel
     stages: tuple[Stage, ...]
+    hearing: Hearing
+
+    def witnesses(self, Z: Array, judged: Array, sequence: Sequence | None) -> list[Witness]:
+        """What the opinions say of the cells that they were learned from."""
+        return self.panel.testify(Z, self.hidden, judged, sequence, self.hearing)
 
 
 def settle(
@@ -77,6 +93,7 @@ def settle(
     sequence: Sequence | None,
     further: tuple[Opinion, ...] = (),
     dealing: bool = False,
+    most_stages: int = STAGES,
 ) -> Settlement:
     """Learn, judge and hide in turns until the verdict does not change any more."""
     always = np.isnan(Z) | columns.absurd(Z)
@@ -84,10 +101,11 @@ def settle(
     changes = np.zeros(Z.shape, dtype=np.int8)
     stages: list[Stage] = []
     for _ in range(LEARNING_ROUNDS):
-        panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further)
+        hearing = Hearing()
+        panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further, hearing)
         suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE, dealing=dealing)
-        if len(stages) < STAGES:
-            stages.append(Stage.of(panel, suspicion, Z, judged, hidden))
+        if len(stages) < most_stages:
+            stages.append(Stage.of(panel, suspicion, Z, judged, hidden, hearing))
         wrong = _suspects(panel, suspicion, witnesses, Z, hidden, judged, always, sequence)
         wrong |= stretches.stuck(Z, witnesses[-1])
         if suspicion.tells:
@@ -97,7 +115,7 @@ def settle(
             break
         changes += new != hidden
         hidden = new
-    return Settlement(hidden, panel, tuple(stages))
+    return Settlement(hidden, panel, tuple(stages), hearing)
 
 
 def _suspects(
@@ -159,11 +177,11 @@ def with_further(
         said = judged & ~np.isnan(prediction)
         return float(np.mean(np.log(typical(Z - prediction, said, columns.resolution))))
 
-    later = settle(Z, simple.hidden, judged, columns, sequence, further, dealing)
+    later = settle(Z, simple.hidden, judged, columns, sequence, further, dealing, most_stages=0)
     later = later._replace(stages=simple.stages)
-    known = later.panel.testify(Z, later.hidden, judged, sequence)[0]
+    known = later.witnesses(Z, judged, sequence)[0]
     if min(size(opinion(Z, first)) for opinion in further) > size(known.prediction):
         return later
     earlier = settle(Z, first, judged, columns, sequence, further, dealing)
-    others = earlier.panel.testify(Z, earlier.hidden, judged, sequence)[0]
+    others = earlier.witnesses(Z, judged, sequence)[0]
     return earlier if size(others.prediction) < size(known.prediction) else later

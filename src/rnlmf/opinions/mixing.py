@@ -132,10 +132,10 @@ class ScaleModel:
             return cls(unit, flat, flat + 1.0, np.zeros((count, m)), np.ones(m), resolution)
         y = logarithm(np.abs(residual), unit)
         G = np.moveaxis(features, 0, -1)
-        chosen = G[used]
-        center, width = chosen.mean(axis=0), chosen.std(axis=0) + 1e-9
+        chosen = np.stack([feature[used] for feature in features])
+        center, width = chosen.mean(axis=1), chosen.std(axis=1) + 1e-9
         step = -(-int(used.sum()) // (10 * MOST_CELLS)) or 1
-        some_G, some_y = (chosen[::step] - center) / width, y[used][::step]
+        some_G, some_y = (chosen[:, ::step].T - center) / width, y[used][::step]
         pooled = _robust_slopes(some_G, some_y, 1e-3 * len(some_y), np.zeros(count))
         slopes = np.empty((count, m))
         for j in range(m):

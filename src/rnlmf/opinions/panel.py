@@ -106,9 +106,13 @@ class Fellows:
 
 
 class Hearing:
-    """What fellows have said of rows: they are asked anew only where other cells are shown."""
+    """What fellows have said of rows: they are asked anew only where other cells are shown.
+
+    Neighbours in time are asked anew if any other cell is shown.
+    """
 
     def __init__(self) -> None:
+        self._near: tuple[Sequence, Array, Surroundings] | None = None
         self._fellows: Fellows | None = None
         self._shown: Array = np.empty((0, 0))
         self._said: tuple[Array, Array, Array] = (np.empty(0), np.empty(0), np.empty(0))
@@ -120,15 +124,15 @@ class Hearing:
     def copy(self) -> Hearing:
         """Another that goes on from here."""
         other = Hearing()
-        other._fellows, other._shown = self._fellows, self._shown
+        other._fellows, other._shown, other._near = self._fellows, self._shown, self._near
         predictions, deviation, spread = self._said
         other._said = predictions.copy(), deviation.copy(), spread.copy()
         return other
 
     def of(self, fellows: Fellows, Z: Array, hidden: Array) -> tuple[Array, Array, Array]:
-        """Predictions, and both kinds of deviations, of the same rows as before."""
+        """Predictions, and both kinds of deviations, of the same rows as before, or of others."""
         f = fellows
-        if self._fellows is not fellows:
+        if self._fellows is not fellows or self._shown.shape != Z.shape:
             self.keep(f, Z, hidden, _by_fellows(f.linear, f.similar, f.further, Z, hidden))
             return self._said
         shown = np.where(hidden, np.nan, Z)
@@ -140,6 +144,17 @@ class Hearing:
                 old[..., rows, :] = new
         self._shown = shown
         return self._said
+
+    def near(self, sequence: Sequence, Z: Array, hidden: Array) -> Surroundings:
+        """The nearest cells in time that are shown."""
+        shown = np.where(hidden, np.nan, Z)
+        if self._near is not None and self._near[0] is sequence:
+            _, before, said = self._near
+            if before.shape == shown.shape and np.array_equal(before, shown, equal_nan=True):
+                return said
+        said = sequence.near(Z, hidden)
+        self._near = sequence, shown, said
+        return said
 
 
 class Remembered:
@@ -281,7 +296,7 @@ class Panel:
         fellows, row = Fellows.learn(Z, hidden, used, columns, further, hearing)
         if sequence is None:
             return cls(columns, fellows, None, None), [row]
-        surroundings = sequence.near(Z, hidden)
+        surroundings = (hearing or Hearing()).near(sequence, Z, hidden)
         neighbours, time = TimeNeighbours.learn(Z, surroundings, used, columns, sequence)
         row = _silent_in_bad_rows(row, time, hidden)
         prediction, features = _both(Z, used, row, time, columns.resolution)
@@ -302,7 +317,7 @@ class Panel:
         row = self.fellows.testify(Z, hidden, used, hearing)
         if sequence is None or self.neighbours is None:
             return [row]
-        surroundings = sequence.near(Z, hidden)
+        surroundings = (hearing or Hearing()).near(sequence, Z, hidden)
         time = self.neighbours.testify(Z, surroundings, used, sequence)
         row = _silent_in_bad_rows(row, time, hidden)
         return self._ordered(Z, used, row, time, surroundings)

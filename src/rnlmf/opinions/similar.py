@@ -6,7 +6,10 @@ Averages over similar samples are the idea of non-local means (Buades, Coll and 
 
 from __future__ import annotations
 
+import importlib.util
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -47,25 +50,51 @@ class SimilarRows:
     def predict(self, filled: Array, hidden: Array) -> tuple[Array, Array]:
         """Weighted means of the most similar rows, and how much these differ."""
         prediction, spread = np.empty(filled.shape), np.empty(filled.shape)
-        step = max(1, CHUNK_CELLS // max(GROUPS * len(self.rows), 1))
-        for first in range(0, len(filled), step):
-            part = slice(first, first + step)
-            self._predict(filled[part], hidden[part], prediction[part], spread[part])
-        return prediction, spread
-
-    def _predict(self, filled: Array, hidden: Array, prediction: Array, spread: Array) -> None:
         count = min(NEIGHBOURS + 1, len(self.rows))
         if count < 2:
             prediction[...], spread[...] = 0.0, 1.0
-            return
-        columns = [np.flatnonzero(self.groups == group) for group in np.unique(self.groups)]
-        parts = [self._distances(filled, hidden, some) for some in columns]
+            return prediction, spread
+        columns, lifted, references = self._prepared
         known = np.where(hidden, np.nan, filled)
-        references = np.where(self.hidden, np.nan, self.rows)
-        both = (~hidden).astype(np.float32) @ (~self.hidden).astype(np.float32).T
-        for k, asked in enumerate(columns):
+        means = _compiled_means() or self._means
+        step = max(1, CHUNK_CELLS // (GROUPS * len(self.rows)))
+        parts = np.empty((len(columns), min(step, len(filled)), len(self.rows)), dtype=np.float32)
+        order, starts = np.concatenate(columns), np.cumsum([0, *map(len, columns)])
+        for first in range(0, len(filled), step):
+            part = slice(first, first + step)
+            distances = parts[:, : len(filled[part])]
+            for some, atoms, out in zip(columns, lifted, distances, strict=True):
+                _distances(filled[part, some], hidden[part, some], atoms, out)
+            out = prediction[part], spread[part]
+            means(distances, known[part], references, self.rows, count, order, starts, *out)
+        return prediction, spread
+
+    @cached_property
+    def _prepared(self) -> tuple[list[Array], list[Array], Array]:
+        """Once for all rows that come one by one: groups, what they need for distances, known cells."""
+        columns = [np.flatnonzero(self.groups == group) for group in np.unique(self.groups)]
+        lifted = [_lifted(self.rows[:, some]) for some in columns]
+        return columns, lifted, np.where(self.hidden, np.nan, self.rows)
+
+    @staticmethod
+    def _means(
+        parts: Array,
+        known: Array,
+        references: Array,
+        values: Array,
+        count: int,
+        order: Array,
+        starts: Array,
+        prediction: Array,
+        spread: Array,
+    ) -> None:
+        """What :func:`rnlmf.opinions.fused.weighted_means` does, in NumPy."""
+        told = ~np.isnan(references)
+        both = (~np.isnan(known)).astype(np.float32) @ told.astype(np.float32).T
+        for k in range(len(parts)):
+            asked = order[starts[k] : starts[k + 1]]
             distances = np.zeros_like(both)
-            for part in parts[:k] + parts[k + 1 :]:
+            for part in (*parts[:k], *parts[k + 1 :]):
                 distances += part
             nearest = _nearest(distances, count)
             near = np.take_along_axis(distances, nearest, axis=1)
@@ -73,29 +102,47 @@ class SimilarRows:
             equal = np.count_nonzero(references[nearest] == known[:, None], axis=2)
             likeness = equal / np.maximum(np.take_along_axis(both, nearest, axis=1), 1.0)
             weights[np.arange(len(near)), _left_out(likeness, near)] = 0.0
-            weights = weights[:, :, None] * (~self.hidden[:, asked] + 1e-6)[nearest]
-            values = self.rows[:, asked][nearest]
+            weights = weights[:, :, None] * (told[:, asked] + 1e-6)[nearest]
+            others = values[:, asked][nearest]
             total = weights.sum(axis=1)
-            mean = (weights * values).sum(axis=1) / total
+            mean = (weights * others).sum(axis=1) / total
             prediction[:, asked] = mean
-            values -= mean[:, None]
-            values *= values
-            values *= weights
-            spread[:, asked] = np.sqrt(values.sum(axis=1) / total)
+            others -= mean[:, None]
+            others *= others
+            others *= weights
+            spread[:, asked] = np.sqrt(others.sum(axis=1) / total)
 
-    def _distances(self, filled: Array, hidden: Array, columns: Array) -> Array:
-        """Squared distances of rows to those of reference, over some columns as far as known."""
 
-        def bounded(rows: Array) -> Array:
-            # Distances need no more than single precision.
-            some: Array = rows[:, columns].astype(np.float32)
-            return np.clip(some, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=some)
+@cache
+def _compiled_means() -> Callable[..., None] | None:
+    """The same compiled, where numba is installed."""
+    if importlib.util.find_spec("numba") is None:
+        return None
+    from rnlmf.opinions.fused import weighted_means
 
-        R, known = bounded(self.rows), (~hidden[:, columns]).astype(np.float32)
-        A = bounded(filled) * known
-        distances: Array = np.hstack([A, known]) @ np.hstack([-2.0 * R, R * R]).T
-        distances += np.einsum("ij,ij->i", A, A)[:, None]
-        return np.maximum(distances, 0.0, out=distances)
+    means: Callable[..., None] = weighted_means
+    return means
+
+
+def _bounded(rows: Array) -> Array:
+    # Distances need no more than single precision.
+    some: Array = rows.astype(np.float32)
+    return np.clip(some, -LARGEST_DIFFERENCE, LARGEST_DIFFERENCE, out=some)
+
+
+def _lifted(references: Array) -> Array:
+    """What rows are multiplied with for their distances to those of reference."""
+    R = _bounded(references)
+    return np.hstack([-2.0 * R, R * R]).T
+
+
+def _distances(filled: Array, hidden: Array, lifted: Array, out: Array) -> None:
+    """Squared distances of rows to those of reference, over some columns as far as known."""
+    known = (~hidden).astype(np.float32)
+    A = _bounded(filled) * known
+    np.matmul(np.hstack([A, known]), lifted, out=out)
+    out += np.einsum("ij,ij->i", A, A)[:, None]
+    np.maximum(out, 0.0, out=out)
 
 
 def _nearest(distances: Array, count: int) -> Array:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from itertools import combinations
+from statistics import median
 
 import numpy as np
 from scipy.ndimage import binary_closing, maximum_filter1d, median_filter, uniform_filter1d
@@ -209,10 +211,11 @@ class Sequence:
             inner = np.maximum(size[first + 1, j], size[last - 1, j])
             steep = np.maximum(slope, np.where(last > first + 1, inner, 0.0)) >= least
             back, good = -1, ~steep & (group[first] == group[last])
-            for a, b, half in zip(first[good], last[good], least[good], strict=True):
+            column, places = Z[:, j].tolist(), (first[good].tolist(), last[good].tolist())
+            for a, b, half in zip(*places, least[good].tolist(), strict=True):
                 # What lies between two excursions is none; nor are two spikes far from each other one.
-                home = (Z[a - 1, j] + Z[b, j]) / 2.0
-                if a > back and abs(np.median(Z[a:b, j]) - home) > half:
+                home = (column[a - 1] + column[b]) / 2.0
+                if a > back and abs(median(column[a:b]) - home) > half:
                     found[a:b, j], back = True, b
         return found
 
@@ -337,44 +340,31 @@ def _near(Z: Array, hidden: Array, times: Array) -> Surroundings:
     rows, columns, known = np.arange(n)[:, None], np.arange(m)[None, :], ~hidden
     V = np.where(hidden, 0.0, Z)
 
-    def before(shifted: Array) -> Array:
-        latest = np.maximum.accumulate(np.where(known, rows, -1), axis=0)
-        latest = np.vstack([np.full((1, m), -1), latest])
-        return np.where(shifted >= 0, latest[np.maximum(shifted, 0), columns], -1)
-
-    def after(shifted: Array) -> Array:
-        next_ = np.minimum.accumulate(np.where(known, rows, n)[::-1], axis=0)[::-1]
-        next_ = np.vstack([next_, np.full((1, m), n)])
-        return np.where(shifted < n, next_[np.minimum(shifted, n - 1) + 1, columns], n)
-
-    L1 = before(np.broadcast_to(rows, (n, m)))
-    L2 = before(L1)
-    R1 = after(np.broadcast_to(rows, (n, m)))
-    R2 = after(R1)
+    latest = np.maximum.accumulate(np.where(known, rows, -1), axis=0)
+    latest = np.vstack([np.full((1, m), -1), latest])
+    next_ = np.minimum.accumulate(np.where(known, rows, n)[::-1], axis=0)[::-1]
+    next_ = np.vstack([next_, np.full((1, m), n)])
+    L1, R1 = latest[:-1], next_[1:]
+    # A row before the first, -1, and one after the last, n, stay where they are.
+    L2 = np.where(L1 >= 0, latest[np.maximum(L1, 0), columns], -1)
+    R2 = np.where(n > R1, next_[np.minimum(R1, n - 1) + 1, columns], n)
     left, right = L1 >= 0, n > R1
-
-    def value(index: Array) -> Array:
-        return V[np.clip(index, 0, n - 1), columns]
-
-    def offset(index: Array) -> Array:
-        steps: Array = times[np.clip(index, 0, n - 1)] - times[:, None]
-        return steps
-
-    zl, zr, dl, dr = value(L1), value(R1), -offset(L1), offset(R1)
+    nearest = [np.clip(index, 0, n - 1) for index in (L2, L1, R1, R2)]
+    points = [times[index] - times[:, None] for index in nearest]
+    values = [V[index, columns] for index in nearest]
+    (_, zl, zr, _), dl, dr = values, -points[1], points[2]
     span = np.where(dl + dr > 0.0, dl + dr, 1.0)
     line = np.where(
         left & right, (zl * dr + zr * dl) / span, np.where(left, zl, np.where(right, zr, 0))
     )
-    points = [offset(i) for i in (L2, L1, R1, R2)]
-    values = [value(i) for i in (L2, L1, R1, R2)]
-    cubic = np.zeros((n, m))
-    for a in range(4):
-        weight = np.ones((n, m))
-        for b in range(4):
-            if a != b:
-                apart = points[a] - points[b]
-                weight *= -points[b] / np.where(apart == 0.0, 1.0, apart)
-        cubic += weight * values[a]
+    # Lagrange's polynomials at the row itself.
+    weights = [np.ones((n, m)) for _ in points]
+    for a, b in combinations(range(4), 2):
+        apart = points[a] - points[b]
+        same = apart == 0.0
+        weights[a] *= points[b] / np.where(same, -1.0, -apart)
+        weights[b] *= points[a] / np.where(same, -1.0, apart)
+    cubic = np.sum([weight * value for weight, value in zip(weights, values, strict=True)], axis=0)
     whole = (L2 >= 0) & (n > R2) & (R2 - L2 <= LONGEST_CUBIC)
     predictions = [line, np.where(whole, cubic, line)]
     for width in MEANS:

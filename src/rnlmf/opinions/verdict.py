@@ -8,11 +8,13 @@ usually have, and none has far more of them than usual.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from rnlmf.opinions.column_verdict import FREEDOMS, SURPRISE, ColumnVerdict
 from rnlmf.opinions.densities import Witness
+from rnlmf.opinions.parameters import Parameters
 from rnlmf.opinions.together import Cells, dealt_together
 from rnlmf.typing import Array
 
@@ -58,6 +60,19 @@ def _most_dealt(found: list[tuple[ColumnVerdict, float, bool]], told: list[bool]
     return FAR_MORE * float(np.median([c.share for c in some]))
 
 
+def _by_column(Z: Array, judged: Array, witnesses: list[Witness]) -> list[tuple[Array, Array, Array]]:
+    """The judged cells of every column, and what witnesses predict of them, with which scale."""
+
+    def columns(cells: Array) -> Array:
+        # Far faster to choose from than cells that lie a row apart.
+        return np.ascontiguousarray(cells.T)
+
+    z, rows = columns(Z), columns(judged)
+    p = np.stack([columns(w.prediction) for w in witnesses], axis=1)
+    s = np.stack([columns(w.scale) for w in witnesses], axis=1)
+    return [(z[j, some], p[j][:, some], s[j][:, some]) for j, some in enumerate(rows)]
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Of all columns."""
@@ -75,12 +90,10 @@ class Verdict:
         dealing: bool = False,
     ) -> Verdict:
         """From the cells that may be `judged`; `dealing` allows for values that belong elsewhere."""
-        p = np.stack([w.prediction for w in witnesses])
-        s = np.stack([w.scale for w in witnesses])
+        by_column = _by_column(Z, judged, witnesses)
 
         def cells(j: int) -> tuple[Array, Array, Array]:
-            rows = judged[:, j]
-            return Z[rows, j], p[:, rows, j], s[:, rows, j]
+            return by_column[j]
 
         def learned(j: int, *, dealt: bool) -> tuple[ColumnVerdict, float, bool]:
             column = Z[~np.isnan(Z[:, j]), j] if dealt else None
@@ -120,7 +133,7 @@ class Verdict:
             for j, (f, yes) in enumerate(zip(found, told, strict=True))
         ]
         least, none = usual.size / usual.surprising(SURPRISE), ColumnVerdict()
-        scales = [np.median(s[0, rows, j]) if rows.any() else np.inf for j, rows in enumerate(judged.T)]
+        scales = [np.median(s[0]) if len(z) else np.inf for z, _, s in by_column]
         others = [
             usual if scale < least and usual.likely(*cells(j)) else none
             for j, scale in enumerate(scales)
@@ -133,10 +146,12 @@ class Verdict:
         """That cells are wrong; zero where they cannot be judged."""
         p = np.stack([w.prediction for w in witnesses])
         s = np.stack([w.scale for w in witnesses])
-        out = np.zeros(Z.shape)
-        for j, (column, rows) in enumerate(zip(self.columns, judged.T, strict=True)):
-            out[rows, j] = column.probability(Z[rows, j], p[:, rows, j], s[:, rows, j])
-        return out
+        return np.where(judged, self._parameters.probability(Z, p, s), 0.0)
+
+    @cached_property
+    def _parameters(self) -> Parameters:
+        """Once for all rows that come one by one."""
+        return Parameters.of(self.columns)
 
     @property
     def tells(self) -> bool:
