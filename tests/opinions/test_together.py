@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rnlmf.opinions import Judge
-from rnlmf.opinions.together import Cells, dealt_together
+from rnlmf.opinions.densities import ColumnCells
+from rnlmf.opinions.together import dealt_together
 
 
 def weakly_related(n, m, noise, seed=0):
@@ -60,15 +61,13 @@ def test_one_share_for_all_columns():
     rng = np.random.default_rng(3)
     N = np.where(rng.random(X.shape) < 0.1, rng.permutation(X.ravel()).reshape(X.shape), X)
     cells = [
-        Cells(z, (x - 0.3 * e)[None], np.full((1, 600), 0.3))
+        ColumnCells(z, (x - 0.3 * e)[None], np.full((1, 600), 0.3))
         for z, x, e in zip(N.T, X.T, rng.normal(size=X.shape).T, strict=True)
     ]
-    found = dealt_together(cells, list(N.T), np.zeros(10))
+    found = dealt_together(cells, list(N.T))
     assert found is not None
     assert len({column.share for column in found}) == 1
     assert 0.05 <= found[0].share <= 0.14
-    # Errors of their own account for it better.
-    assert dealt_together(cells, list(N.T), np.full(10, 1e3)) is None
 
 
 def test_a_few_columns_of_an_odd_shape_decide_nothing():
@@ -76,11 +75,15 @@ def test_a_few_columns_of_an_odd_shape_decide_nothing():
     prediction = rng.normal(size=(600, 12))
     X = prediction + 0.3 * rng.normal(size=prediction.shape)
     X[:, :2] = anywhere(X[:, :2], 0.3, rng)
-    cells = [Cells(z, p[None], np.full((1, 600), 0.3)) for z, p in zip(X.T, prediction.T, strict=True)]
-    assert dealt_together(cells, list(X.T), np.zeros(12)) is None
+    cells = [
+        ColumnCells(z, p[None], np.full((1, 600), 0.3)) for z, p in zip(X.T, prediction.T, strict=True)
+    ]
+    assert dealt_together(cells, list(X.T)) is None
     X = anywhere(X, 0.1, rng)
-    cells = [Cells(z, p[None], np.full((1, 600), 0.3)) for z, p in zip(X.T, prediction.T, strict=True)]
-    found = dealt_together(cells, list(X.T), np.zeros(12))
+    cells = [
+        ColumnCells(z, p[None], np.full((1, 600), 0.3)) for z, p in zip(X.T, prediction.T, strict=True)
+    ]
+    found = dealt_together(cells, list(X.T))
     assert found is not None
     assert all(column.values.flat for column in found)
 
@@ -89,5 +92,7 @@ def test_few_columns_are_not_judged_together():
     rng = np.random.default_rng(5)
     prediction = rng.normal(size=(600, 4))
     X = anywhere(prediction + 0.2 * rng.normal(size=prediction.shape), 0.2, rng)
-    cells = [Cells(z, p[None], np.full((1, 600), 0.2)) for z, p in zip(X.T, prediction.T, strict=True)]
-    assert dealt_together(cells, list(X.T), np.zeros(4)) is None
+    cells = [
+        ColumnCells(z, p[None], np.full((1, 600), 0.2)) for z, p in zip(X.T, prediction.T, strict=True)
+    ]
+    assert dealt_together(cells, list(X.T)) is None

@@ -3,7 +3,7 @@ import pytest
 
 from rnlmf.opinions.column_verdict import ColumnVerdict
 from rnlmf.opinions.densities import Values, Witness
-from rnlmf.opinions.verdict import PRICE, Verdict
+from rnlmf.opinions.verdict import PRICE, Dealing, Verdict
 
 RIGHT = {
     "normal": lambda rng, n: rng.normal(size=n),
@@ -249,10 +249,10 @@ def test_one_column_alone_deals_nothing(rng):
     predicted[:, 0] = truth
     witnesses = [Witness(predicted, np.full(Z.shape, 0.05))]
     judged = np.ones(Z.shape, dtype=bool)
-    assert not Verdict.learn(Z, judged, witnesses, dealing=True).dealing
+    assert not Verdict.learn(Z, judged, witnesses, dealing=Dealing.BY_COLUMN).dealing
     together = [Witness(np.repeat(truth[:, None], 5, axis=1), witnesses[0].scale)]
     others = np.column_stack([at_rest(rng)[1] for _ in range(5)])
-    assert Verdict.learn(others, judged, together, dealing=True).dealing
+    assert Verdict.learn(others, judged, together, dealing=Dealing.BY_COLUMN).dealing
     assert not Verdict.learn(others, judged, together).dealing
 
 

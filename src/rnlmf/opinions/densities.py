@@ -80,7 +80,7 @@ class ColumnCells:
     def __len__(self) -> int:
         return len(self.z)
 
-    def __getitem__(self, rows: Array) -> ColumnCells:
+    def __getitem__(self, rows: Array | slice) -> ColumnCells:
         return ColumnCells(self.z[rows], self.p[:, rows], self.s[:, rows])
 
     @cached_property

@@ -32,7 +32,7 @@ from rnlmf.opinions.settling import (
     vouched_for,
 )
 from rnlmf.opinions.temporal import Sequence
-from rnlmf.opinions.verdict import FALSE_REPAIRS, Verdict, least_probability
+from rnlmf.opinions.verdict import FALSE_REPAIRS, Dealing, Verdict, least_probability
 from rnlmf.typing import Array
 
 # Most rounds in which the panel judges, should its verdict not settle before.
@@ -151,16 +151,16 @@ class Judge:
         columns = with_optimism(columns, part, first, judged & ~first, sequence)
         learned = settle(part, first, judged, columns, sequence)
 
-        def deals(learned: Settlement) -> bool:
+        def deals(learned: Settlement, dealing: Dealing) -> Dealing:
             said = learned.witnesses(part, judged, sequence)
-            return Verdict.learn(part, judged, said, dealing=True).dealing
+            return Verdict.learn(part, judged, said, dealing=dealing).dealing
 
-        dealing = deals(learned)
+        dealing = deals(learned, Dealing.BY_COLUMN)
         if dealing:
             before = part, learned.hidden, judged, columns, sequence
-            again = settle(*before, dealing=True, most_stages=0)
+            again = settle(*before, dealing=dealing, most_stages=0)
             # What is dealt must still look so when it is hidden.
-            dealing = deals(again)
+            dealing = deals(again, dealing)
             learned = again._replace(stages=learned.stages) if dealing else learned
 
         def evidence(hidden: Array, panel: Panel, heard: Hearing) -> Evidence:

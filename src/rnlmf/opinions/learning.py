@@ -19,7 +19,7 @@ from rnlmf.opinions.mixing import typical
 from rnlmf.opinions.panel import Hearing, Opinion, Panel
 from rnlmf.opinions.settling import Stretches, in_bursts, most_suspicious, vouched_for
 from rnlmf.opinions.temporal import Sequence
-from rnlmf.opinions.verdict import Verdict
+from rnlmf.opinions.verdict import Dealing, Verdict
 from rnlmf.typing import Array
 
 # Most rounds in which opinions are learned anew.
@@ -92,7 +92,7 @@ def settle(
     columns: Columns,
     sequence: Sequence | None,
     further: tuple[Opinion, ...] = (),
-    dealing: bool = False,
+    dealing: Dealing = Dealing.NOT,
     most_stages: int = STAGES,
 ) -> Settlement:
     """Learn, judge and hide in turns until the verdict does not change any more."""
@@ -165,7 +165,7 @@ def with_further(
     columns: Columns,
     sequence: Sequence | None,
     further: tuple[Opinion, ...],
-    dealing: bool,
+    dealing: Dealing,
 ) -> Settlement:
     """Go on from a `simple` one with further opinions, or where they know better: begin with them.
 

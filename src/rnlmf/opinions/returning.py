@@ -56,6 +56,8 @@ LIKE_OTHERS = 0.25
 # Visits of one row are no stays if there are so many times as many as of two rows, and independent of
 # all else by this share, surely.
 SINGLE, INDEPENDENT = 4.0, 0.75
+# Of a column that nobody predicts better, in spreads, nothing can be said of where a value is.
+PREDICTED = 0.7
 # Columns have a value equally often if their numbers are so many standard errors apart, or less.
 ALIKE = 2.0
 
@@ -97,7 +99,8 @@ def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | No
             fine[j].append(value)
         elif not _in_company(returning, j, rows) and _dealt(phi[rows], rows, len(X), sequence):
             common[j].remove(value)
-            dealt[j].append(value)
+            if np.median(witness.scale[:, j]) < PREDICTED:
+                dealt[j].append(value)
         elif sequence is not None:
             single = _visits(rows)
             if len(single) and _surely(phi[single]) > INDEPENDENT:

@@ -17,18 +17,10 @@ rounded, bounded or in groups.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from rnlmf.opinions.column_verdict import (
-    FEWEST_CELLS,
-    FREEDOMS,
-    MOST_CELLS,
-    MOST_DEALT,
-    ColumnVerdict,
-)
-from rnlmf.opinions.densities import BLUNT, Values, right_cells, wrong_cells
+from rnlmf.opinions.column_verdict import FEWEST_CELLS, FREEDOMS, MOST_CELLS, MOST_DEALT, ColumnVerdict
+from rnlmf.opinions.densities import BLUNT, ColumnCells, Values
 from rnlmf.typing import Array
 
 # Shares that are tried.
@@ -42,100 +34,78 @@ NOT_COUNTED, LEAST_GAIN = 0.25, 2.0
 SIZE = 3.0
 # What is dealt out is the tail of right cells, too: they keep one, for no scale is known exactly.
 FREEDOM = 4.0
-
-
-class Cells(NamedTuple):
-    """Of a column: values, what witnesses say, and their scales (K, n)."""
-
-    z: Array
-    p: Array
-    s: Array
-
-    @property
-    def usual(self) -> float:
-        """Scale of the first witness."""
-        return float(np.median(self.s[0]))
-
-    def some(self) -> Cells:
-        """As many as decide."""
-        step = -(-len(self.z) // MOST_CELLS)
-        return Cells(self.z[::step], self.p[:, ::step], self.s[:, ::step])
+# The first witness is believed that much, before others have shown that they know better.
+FIRST = 0.9
 
 
 def dealt_together(
-    columns: list[Cells], whole: list[Array], gains: Array
+    columns: list[ColumnCells], values: list[Array], gains: Array | None = None
 ) -> list[ColumnVerdict] | None:
-    """Verdicts with one share of values that are dealt out; None if others account better for them.
+    """Verdicts with one share of `values` that are dealt out; None if there are none.
 
-    `whole` are all values of the columns, and `gains` what those gain that have errors of their own.
+    Or if columns gain as much by errors of their own: `gains`.
     """
     sharp = [
         j
         for j, cells in enumerate(columns)
-        if len(cells.z) >= FEWEST_CELLS and np.ptp(cells.z) > BLUNT * cells.usual
+        if len(cells) >= FEWEST_CELLS and np.ptp(cells.z) > BLUNT * cells.usual_scale
     ]
     if len(sharp) < FEWEST_COLUMNS:
         return None
+    some = {j: columns[j][:: -(-len(columns[j]) // MOST_CELLS)] for j in sharp}
     options = [
-        {j: Values.of(whole[j], columns[j].usual) for j in sharp},
+        {j: Values.of(values[j], columns[j].usual_scale) for j in sharp},
         {j: Values.anywhere(columns[j].z) for j in sharp},
     ]
-    found = [_shared(columns, values) for values in options]
-    own = _counted(gains[sharp])
-    prices = LEAST_GAIN, LEAST_GAIN * len(own)
+    found = [_shared(some, option) for option in options]
+    counted = _counted(len(sharp))
+    own = 0.0 if gains is None else float(np.sort(gains[sharp])[:counted].sum())
+    prices = own + LEAST_GAIN, own + LEAST_GAIN * counted
     rests = [gain - price for (gain, _), price in zip(found, prices, strict=True)]
     best = int(np.argmax(rests))
-    (gain, share), values = found[best], options[best]
-    if rests[best] < 0.0 or gain < own.sum():
+    if rests[best] < 0.0:
         return None
-    return [
-        _verdict(cells, share, values[j]) if j in values else ColumnVerdict()
-        for j, cells in enumerate(columns)
-    ]
+    share, dealt = found[best][1], options[best]
+    none = ColumnVerdict()
+    return [_verdict(some[j], share, dealt[j]) if j in dealt else none for j in range(len(columns))]
 
 
-def _begin(count: int) -> Array:
-    """Credibility of the witnesses: mostly the first one's."""
-    credibility = np.full(count, 0.1 / max(count - 1, 1))
+def _credibility(count: int) -> Array:
+    credibility = np.full(count, (1.0 - FIRST) / max(count - 1, 1))
     credibility[0] = 1.0 - credibility[1:].sum()
     return credibility
 
 
-def _densities(cells: Cells, values: Values) -> tuple[Array, Array]:
+def _densities(cells: ColumnCells, values: Values) -> tuple[Array, Array]:
     """Of right cells, for every freedom, and of wrong ones."""
-    credibility = _begin(len(cells.p))
-    right = np.stack([credibility @ right_cells(*cells, freedom) for freedom in FREEDOMS])
-    about = wrong_cells(cells.z, cells.p[0], cells.s[0], SIZE)
-    return right, (1.0 - MOST_DEALT) * about + MOST_DEALT * values.density(cells.z)
+    credibility = _credibility(len(cells.p))
+    right = np.stack([credibility @ cells.right(freedom) for freedom in FREEDOMS])
+    return right, (1.0 - MOST_DEALT) * cells.wrong(SIZE) + MOST_DEALT * values.density(cells.z)
 
 
-def _shared(columns: list[Cells], values: dict[int, Values]) -> tuple[float, float]:
+def _shared(columns: dict[int, ColumnCells], values: dict[int, Values]) -> tuple[float, float]:
     """What columns gain by the best share, the best of them not counted, and that share."""
     gains = []
-    for j, density in values.items():
-        cells = columns[j].some()
-        right, wrong = _densities(cells, density)
+    for j, cells in columns.items():
+        right, wrong = _densities(cells, values[j])
         alone = np.log(right).sum(axis=1).max()
         together = [np.log(q * wrong + (1.0 - q) * right).sum(axis=1).max() for q in SHARES]
-        gains.append((np.array(together) - alone) / np.log(len(cells.z)))
-    counted = _counted(np.array(gains)).sum(axis=0)
+        gains.append((np.array(together) - alone) / np.log(len(cells)))
+    counted = np.sort(gains, axis=0)[: _counted(len(gains))].sum(axis=0)
     best = int(counted.argmax())
     return float(counted[best]), SHARES[best]
 
 
-def _counted(gains: Array) -> Array:
+def _counted(columns: int) -> int:
     """All but the best."""
-    return np.sort(gains, axis=0)[: len(gains) - int(np.ceil(NOT_COUNTED * len(gains)))]
+    return columns - int(np.ceil(NOT_COUNTED * columns))
 
 
-def _verdict(cells: Cells, share: float, values: Values) -> ColumnVerdict:
-    some = cells.some()
-    right, wrong = _densities(some, values)
-    likelihoods = np.log(share * wrong + (1.0 - share) * right).sum(axis=1)
-    best = int(likelihoods.argmax())
+def _verdict(cells: ColumnCells, share: float, values: Values) -> ColumnVerdict:
+    right, wrong = _densities(cells, values)
+    best = int(np.log(share * wrong + (1.0 - share) * right).sum(axis=1).argmax())
     posterior = share * wrong / (share * wrong + (1.0 - share) * right[best])
-    size = float(posterior @ (some.z - some.p[0]) ** 2 / max(float(posterior.sum()), 1e-9)) ** 0.5
-    verdict = ColumnVerdict(
-        min(FREEDOMS[best], FREEDOM), _begin(len(cells.p)), share, size, dealt=MOST_DEALT, values=values
-    )
-    return verdict.with_tails_of(*some)
+    size = float(posterior @ cells.off**2 / max(float(posterior.sum()), 1e-9)) ** 0.5
+    freedom, credibility = min(FREEDOMS[best], FREEDOM), _credibility(len(cells.p))
+    verdict = ColumnVerdict(freedom, credibility, share, size, dealt=MOST_DEALT, values=values)
+    return verdict.with_tails_of(cells.z, cells.p, cells.s)

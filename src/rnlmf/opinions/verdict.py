@@ -8,14 +8,16 @@ usually have, and none has far more of them than usual.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cached_property
 
 import numpy as np
 
 from rnlmf.opinions.column_verdict import FREEDOMS, SURPRISE, ColumnVerdict
-from rnlmf.opinions.densities import Witness
+from rnlmf.opinions.columns import LARGEST
+from rnlmf.opinions.densities import ColumnCells, Witness
 from rnlmf.opinions.parameters import Parameters
-from rnlmf.opinions.together import Cells, dealt_together
+from rnlmf.opinions.together import dealt_together
 from rnlmf.typing import Array
 
 # More in one column, and none in most others, are a state of its own.
@@ -31,6 +33,14 @@ MOSTLY = 0.5
 FAR_MORE = 1.5
 # Where most columns have errors, none has so many times as many as usual: the rest are surprises.
 MOST_OVER_USUAL = 2.0
+
+
+class Dealing(IntEnum):
+    """Whether values that belong elsewhere are allowed for, or were told, and by whom."""
+
+    NOT = 0
+    BY_COLUMN = 1
+    TOGETHER = 2
 
 
 def _typical_of(found: list[ColumnVerdict]) -> ColumnVerdict:
@@ -75,9 +85,10 @@ def _by_column(Z: Array, judged: Array, witnesses: list[Witness]) -> list[tuple[
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of all columns."""
+    """Of all columns; values that belong elsewhere are told by every column, or by all together."""
 
     columns: tuple[ColumnVerdict, ...]
+    together: bool = False
 
     @classmethod
     def learn(
@@ -87,20 +98,21 @@ class Verdict:
         witnesses: list[Witness],
         price: float = PRICE,
         *,
-        dealing: bool = False,
+        dealing: Dealing = Dealing.NOT,
     ) -> Verdict:
         """From the cells that may be `judged`; `dealing` allows for values that belong elsewhere."""
         by_column = _by_column(Z, judged, witnesses)
+        values = [column[np.abs(column) <= LARGEST] for column in Z.T]
 
         def cells(j: int) -> tuple[Array, Array, Array]:
             return by_column[j]
 
         def learned(j: int, *, dealt: bool) -> tuple[ColumnVerdict, float, bool]:
-            column = Z[~np.isnan(Z[:, j]), j] if dealt else None
-            return ColumnVerdict.learn(*cells(j), column)
+            return ColumnVerdict.learn(*cells(j), values[j] if dealt else None)
 
-        found = [learned(j, dealt=dealing) for j in range(Z.shape[1])]
+        found = [learned(j, dealt=bool(dealing)) for j in range(Z.shape[1])]
         told = _told(found, price)
+        most = 0.0
         if dealing:
             most = _most_dealt(found, told)
             found = [
@@ -108,15 +120,14 @@ class Verdict:
                 for j, f in enumerate(found)
             ]
             told = _told(found, price)
-            if not most:
-                every = [Cells(*cells(j)) for j in range(Z.shape[1])]
-                whole = [column[~np.isnan(column)] for column in Z.T]
-                gains = np.array(
-                    [gain if yes else 0.0 for (_, gain, _), yes in zip(found, told, strict=True)]
-                )
-                together = dealt_together(every, whole, gains)
-                if together is not None:
-                    return cls(tuple(together))
+        if dealing and not (dealing is Dealing.BY_COLUMN and most):
+            # No column need tell what is dealt out to all of them.
+            known = dealing is Dealing.BY_COLUMN and _in_company(told)
+            gains = [f[1] if known and yes else 0.0 for f, yes in zip(found, told, strict=True)]
+            every = [ColumnCells(*some) for some in by_column]
+            shared = dealt_together(every, values, np.array(gains))
+            if shared is not None:
+                return cls(tuple(shared), together=True)
         if not _in_company(told):
             # Where predictions have no scale (rain, gusts), errors are believed in company only.
             alone = [
@@ -139,8 +150,10 @@ class Verdict:
             for j, scale in enumerate(scales)
         ]
         errors = [f[0] if yes else other for f, yes, other in zip(found, told, others, strict=True)]
-        # Of several witnesses one accounts for a right cell: no tail of theirs is as heavy.
-        return cls(tuple(v.with_a_mean() for v in errors) if len(witnesses) > 1 else tuple(errors))
+        if len(witnesses) > 1:
+            # One of them accounts for a right cell: no tail of theirs is as heavy.
+            errors = [v.with_a_mean() for v in errors]
+        return cls(tuple(errors))
 
     def probability(self, Z: Array, judged: Array, witnesses: list[Witness]) -> Array:
         """That cells are wrong; zero where they cannot be judged."""
@@ -164,9 +177,11 @@ class Verdict:
         return _in_company([column.share > 0.0 for column in self.columns])
 
     @property
-    def dealing(self) -> bool:
-        """Whether some values belong elsewhere."""
-        return any(column.dealt > 0.0 for column in self.columns)
+    def dealing(self) -> Dealing:
+        """Whether some values belong elsewhere, and who tells."""
+        if self.together:
+            return Dealing.TOGETHER
+        return Dealing.BY_COLUMN if any(c.dealt > 0.0 for c in self.columns) else Dealing.NOT
 
     def seldom(self, chance: float) -> Array:
         """Scales by which predictions of right cells of every column are off with this chance."""
