@@ -4,10 +4,10 @@ import pytest
 from rnlmf.reproduce import spec
 from rnlmf.reproduce.choice import Point
 from rnlmf.reproduce.claims import falls_until, faster_with_momentum, lowest, not_above_paper
-from rnlmf.reproduce.results import Summary
+from rnlmf.reproduce.results import Results, Summary
 
 
-class Fake:
+class Fake(Results):
     """Results from a function of row and method."""
 
     def __init__(self, error):

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from rnlmf.reproduce import spec
-from rnlmf.reproduce.results import Summary
+from rnlmf.reproduce.results import Results, Summary
 from rnlmf.reproduce.tables import Table, Value, error_table, growth_table, latex, markdown, to_html
 
 TABLE = Table(
@@ -56,7 +56,7 @@ def test_every_entry_is_written(write):
         assert number in write(TABLE)
 
 
-class Fake:
+class Fake(Results):
     """Results from a function of row, method and metric; None where there are none."""
 
     tracks = ()
