@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnlmf.cleaning.kinds import Numbers, heavy_tails, kind_of, stuck_run
+from rnlmf.cleaning.kinds import Numbers, heavy_tails, kind_of, scale_of, stuck_run
 from rnlmf.io.table_file import Traits
 
 
@@ -65,3 +65,22 @@ def test_long_whole_numbers(rng):
     assert kind_of(column(many, whole=True)) == ("identifier", "whole numbers too long for a count")
     # Floats of that size are whole without saying anything.
     assert kind_of(column(many))[0] == "measurement"
+
+
+def test_two_levels_are_zero_or_one_or_a_scale(rng):
+    coins = rng.integers(0, 2, 100)
+    assert kind_of(column(coins, whole=True)) == ("rating", "0 or 1")
+    assert kind_of(column(coins + 1, whole=True)) == ("rating", "a scale from 1 to 2")
+
+
+def test_six_digits_are_a_date_only_if_they_can_be_one(rng):
+    day = 1 + np.arange(60) % 28
+    assert kind_of(column(240000 + 100 + day, whole=True))[0] == "date"
+    # There is no month 73.
+    assert kind_of(column(247300 + day, whole=True))[0] != "date"
+
+
+def test_a_column_without_values_is_empty_and_has_no_scale():
+    nothing = column([np.nan] * 5)
+    assert kind_of(nothing) == ("empty", "no values")
+    assert scale_of(nothing) is None

@@ -2,12 +2,14 @@ import json
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from helpers import unpacked
+from rnlmf.cli.cluster import in_words
 from rnlmf.metrics import clustering_error
 
 
@@ -101,3 +103,10 @@ def test_bad_usage(run, groups):
     assert run("cluster", "groups.csv", "-o", "groups.csv").exit_code == 3
     assert run("cluster", "groups.csv", "--set", "depth=3").exit_code == 2
     assert os.listdir() == ["groups.csv"]
+
+
+def test_clusters_of_a_spectral_step_that_did_not_converge_are_doubted():
+    model = SimpleNamespace(labels_=np.array([0, 0, 1]), n_clusters_confidence_=None, converged_=True)
+    assert len(in_words(model)) == 1
+    model.converged_ = False
+    assert "had not converged" in in_words(model)[-1]

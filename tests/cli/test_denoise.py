@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
 
-from rnlmf import RNLMF, load, save
+from rnlmf import RNLMF, RNLMFOutlierDetector, load, save
 from rnlmf.datasets import salt_and_pepper
 from rnlmf.metrics import relative_rmse
 
@@ -115,15 +115,20 @@ def test_a_folder_of_images(run, tmp_path):
     assert run("denoise", "digits", "-o", "clean", "--overwrite").exit_code == 0
 
 
-def test_motion_capture(run, tmp_path, rng):
+def write_walk(path, rng, bones=("root", "head")):
     phase = np.linspace(0, 12, 200)
     waves = np.column_stack([np.sin(phase + k) for k in range(9)]) * 20
     waves[rng.random(waves.shape) < 0.05] += 90
     lines = [":FULLY-SPECIFIED", ":DEGREES"]
     for frame, row in enumerate(waves, 1):
         words = [f"{value:.4f}" for value in row]
-        lines += [str(frame), "root " + " ".join(words[:6]), "head " + " ".join(words[6:])]
-    (tmp_path / "walk.amc").write_text("\n".join(lines) + "\n")
+        parts = {"root": words[:6], "head": words[6:]}
+        lines += [str(frame), *(" ".join([bone, *parts[bone]]) for bone in bones)]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_motion_capture(run, tmp_path, rng):
+    write_walk(tmp_path / "walk.amc", rng)
     result = run("denoise", "walk.amc", "-o", "clean.amc")
     assert result.exit_code == 0, result.output
     before, after = (tmp_path / "walk.amc").read_text(), (tmp_path / "clean.amc").read_text()
@@ -131,6 +136,25 @@ def test_motion_capture(run, tmp_path, rng):
         line.split()[0] for line in before.splitlines()
     ]
     assert after != before
+
+
+def test_a_model_of_a_motion_is_not_for_bones_in_another_order(run, tmp_path, rng):
+    write_walk(tmp_path / "walk.amc", rng)
+    write_walk(tmp_path / "other.amc", rng, ("head", "root"))
+    few = ("--set", "n_components=12")
+    assert run("denoise", "walk.amc", "-o", "a.amc", "--model", "m.safetensors", *few).exit_code == 0
+    assert run("apply", "m.safetensors", "walk.amc", "-o", "b.amc").exit_code == 0
+    result = run("apply", "m.safetensors", "other.amc", "-o", "c.amc")
+    assert result.exit_code == 3
+    assert "has other bones than the model" in result.stderr
+    assert not (tmp_path / "c.amc").exists()
+
+
+def test_a_model_that_treats_no_new_samples_is_not_applied(run, table, rng):
+    save(RNLMFOutlierDetector().fit(rng.normal(size=(60, 8))), "m.safetensors")
+    result = run("apply", "m.safetensors", table, "-o", "clean.csv")
+    assert result.exit_code == 3
+    assert "does not treat new samples" in result.stderr
 
 
 def test_never_over_the_input_unless_asked(run, table):

@@ -205,3 +205,45 @@ def test_clusters_leave_identifiers_out(run, rng):
     assert result.exit_code == 0, result.output
     labels = pd.read_csv("out.csv")["cluster"].to_numpy()
     assert len(set(labels[:40])) == len(set(labels[40:])) == 1
+
+
+def test_the_list_of_cells_is_a_csv_and_nothing_else(run, spiked):
+    result = run("detect", "in.csv", "-o", "wrong.xlsx", *FEW)
+    assert result.exit_code == 3
+    assert "wrong.xlsx: the list of cells is written as .csv" in result.stderr
+    assert not Path("wrong.xlsx").exists()
+
+
+def test_gaps_are_no_wrong_cells_and_many_are_told_by_a_number(run, spiked):
+    rows = np.arange(4, 120, 8)
+    spiked.loc[rows, "q5"] += 60.0
+    spiked.loc[[3, 33], "q1"] = np.nan
+    spiked.to_csv("in.csv", index=False)
+    result = run("detect", "in.csv", "-o", "wrong.csv", *FEW)
+    assert result.exit_code == 0, result.output
+    found = pd.read_csv("wrong.csv")
+    assert not ((found["column"] == "q1") & found["row"].isin([4, 34])).any()
+    listed = set(zip(found["row"], found["column"], strict=True))
+    assert {(row + 1, "q5") for row in rows} <= listed
+    assert result.stdout.count("probability") == 10
+    assert f"... and {len(found) - 10} more" in result.stdout
+
+
+def test_cells_of_an_array_are_listed_as_numbers(run, spiked):
+    np.save("in.npy", spiked.to_numpy())
+    result = run("denoise", "in.npy", "-o", "out.npy", "--changes", "c.csv", *FEW)
+    assert result.exit_code == 0, result.output
+    listed = pd.read_csv("c.csv")
+    before, after = np.load("in.npy"), np.load("out.npy")
+    assert len(listed) == np.count_nonzero(before != after)
+    assert 60 < listed["before"].max() == pytest.approx(before.max())
+
+
+def test_a_delimiter_is_taken_as_it_is_given(run, spiked):
+    spiked.to_csv("in.txt", sep="|", index=False)
+    facts = json.loads(run("info", "in.txt", "--delimiter", "|", "--json").stdout)
+    assert facts["feature_names"] == list(spiked.columns)
+    for wrong in ("", "||"):
+        result = run("info", "in.txt", "--delimiter", wrong)
+        assert result.exit_code == 2
+        assert "one character" in result.stderr

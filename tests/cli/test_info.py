@@ -1,6 +1,8 @@
 import json
 
-from rnlmf import RNLMF, save
+import pandas as pd
+
+from rnlmf import RNLMF, RNLMFClustering, save
 
 
 def test_data(run, table):
@@ -29,3 +31,14 @@ def test_bad_model(run, tmp_path):
     result = run("info", "m.safetensors")
     assert result.exit_code == 3
     assert "not a model file" in result.stderr
+
+
+def test_names_of_columns_and_what_a_model_does_not_have(run, curved):
+    frame = pd.DataFrame(curved[1], columns=[f"c{i}" for i in range(12)])
+    save(RNLMF(5, random_state=0).fit(frame), "named.safetensors")
+    assert json.loads(run("info", "named.safetensors", "--json").stdout)["feature_names"] == list(frame)
+    save(RNLMFClustering(2, random_state=0).fit(frame), "clusters.safetensors")
+    facts = json.loads(run("info", "clusters.safetensors", "--json").stdout)
+    assert facts["class"] == "RNLMFClustering"
+    assert facts["n_features"] == 12
+    assert "n_components" not in facts

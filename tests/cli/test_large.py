@@ -8,6 +8,7 @@ from rnlmf import RNLMF, MiniBatchRNLMF, load
 from rnlmf.cli import large
 from rnlmf.cli.app import app
 from rnlmf.metrics import relative_rmse
+from rnlmf.sources.parquet import ParquetSource
 
 SMALL = ["--set", "n_components=20", "--set", "kernel_scale=0.5", "--set", "noise_weight=scale"]
 
@@ -115,3 +116,38 @@ def test_files_on_a_cluster(parts, tmp_path, curved):
     assert result.exit_code == 0, result.output
     check_parts(out, curved)
     assert type(load(saved)) is RNLMF
+
+
+def test_two_files_of_one_name_do_not_go_to_one_folder(parts, tmp_path):
+    (tmp_path / "more").mkdir()
+    pq.write_table(pq.read_table(parts / "part-1.parquet"), tmp_path / "more" / "part-1.parquet")
+    result = treated(tmp_path / "*" / "part-*.parquet", "-o", tmp_path / "clean")
+    assert result.exit_code == 3
+    assert "several files 'part-1.parquet'" in result.stderr
+    assert not (tmp_path / "clean").exists()
+
+
+def test_workers_write_what_would_be_written_here(parts, tmp_path, curved, monkeypatch):
+    pytest.importorskip("distributed")
+    from local_cluster import Future, Here
+
+    class Cluster(Here):
+        def scatter(self, value, broadcast):
+            assert broadcast
+            return Future(value)
+
+    model = RNLMF(10, opinions="dictionary", kernel_scale=0.5, noise_weight="scale", random_state=0)
+    model.fit(curved[1])
+    files = sorted(parts.iterdir())
+    rows = ParquetSource(files, [f"x{j}" for j in range(12)])
+    altered, told = [], []
+    for client, name in ((None, "here"), (Cluster(), "there")):
+        (tmp_path / name).mkdir()
+        pairs = [(file, tmp_path / name / file.name) for file in files]
+        report = lambda stage, share: told.append(share)  # noqa: E731
+        altered.append(large._treat_all(model, pairs, rows, client, report))
+    assert altered[0] == altered[1] > 0
+    assert all(0.0 <= share <= 1.0 for share in told)
+    for file in files:
+        here, there = (pq.read_table(tmp_path / name / file.name) for name in ("here", "there"))
+        assert here.equals(there)

@@ -156,3 +156,12 @@ def test_without_pyamg(monkeypatch):
 def test_bad_numbers_of_vectors_are_refused(k):
     with pytest.raises(ValueError, match="k="):
         spectral_embedding(scipy.sparse.csr_array(np.ones((4, 4))), k, np.random.RandomState(0))
+
+
+def test_a_graph_too_large_to_be_factorized_is_solved_without(monkeypatch, rng):
+    monkeypatch.setattr(spectral, "DENSE_SAMPLES", 50)
+    monkeypatch.setattr(spectral, "FACTORIZED_SAMPLES", 50)
+    monkeypatch.setattr(spectral, "_multigrid", lambda: None)
+    W = symmetrize(scipy.sparse.csr_array(rng.random((90, 90)) * (rng.random((90, 90)) < 0.3)))
+    result = spectral_embedding(W, 3, np.random.RandomState(0))
+    check(W, result, 3)

@@ -204,3 +204,17 @@ def test_matrices_that_are_too_large_are_refused(curve, monkeypatch):
     with pytest.raises(ValueError, match="120 samples need"):
         KernelDictionaryLearning().fit(curve)
     KernelDictionaryLearning(structure="equiangular").fit(curve)
+
+
+@pytest.mark.parametrize("method", ["ksvd", "mod"])
+def test_an_atom_that_nobody_uses_becomes_the_sample_that_is_represented_worst(method, curve):
+    dictionary = SpannedDictionary(FeatureSpace.of(curve, "rbf", 0.5), curve, np.arange(3), method)
+    codes = np.zeros((120, 3))
+    # All but one sample are near the two atoms that are used, or nowhere.
+    codes[:, :2] = dictionary.Y @ np.linalg.pinv(dictionary.D[:2])
+    codes[90] = 0.0
+    new = dictionary.update(codes, np.ones(120, dtype=bool))
+    assert not new[:, 2].any()
+    worst = dictionary.halves(new).argmax()
+    image = dictionary.Y[worst] / np.linalg.norm(dictionary.Y[worst])
+    np.testing.assert_allclose(dictionary.D[2], image)

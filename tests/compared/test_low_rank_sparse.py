@@ -4,6 +4,7 @@ from itertools import count
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from rnlmf import LowRankSparseSubspaceClustering
 from rnlmf.compared.low_rank_sparse import RidgeStep, firm_threshold
@@ -106,3 +107,12 @@ def test_firm_threshold(rng):
 def test_a_share_of_one_is_refused(columns):
     with pytest.raises(ValueError, match="sparsity"):
         LowRankSparseSubspaceClustering(sparsity=1.0).fit(columns.T)
+
+
+@pytest.mark.parametrize("penalty", ["gmc", "s0l0"])
+def test_too_few_decompositions_are_told(columns, penalty):
+    model = LowRankSparseSubspaceClustering(3, penalty=penalty, max_iter=2, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(columns.T)
+    assert len(model.objective_) == 2
+    assert np.isfinite(model.representation_).all()

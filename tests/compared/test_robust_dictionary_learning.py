@@ -173,3 +173,12 @@ def test_bad_parameters_are_named(noisy, parameter, value):
 def test_a_penalty_of_another_estimator_is_refused_by_name(rng):
     with pytest.raises(ValueError, match="noise_penalty"):
         RobustDictionaryLearning(noise_penalty="adaptive").fit(rng.standard_normal((20, 4)))
+
+
+@pytest.mark.parametrize("loss", ["l1", "capped"])
+def test_atoms_that_nobody_uses_stay_what_they_were(noisy, loss):
+    model = RobustDictionaryLearning(5, loss=loss, code_weight=1e12, random_state=0, max_iter=3)
+    model.fit(noisy)
+    assert np.isfinite(model.components_).all()
+    np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1.0)
+    np.testing.assert_allclose(model.transform(noisy), 0.0, atol=1e-8)

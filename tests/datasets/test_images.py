@@ -178,3 +178,29 @@ def test_matlab_of_version_7_3_is_refused_with_a_remedy(tmp_path):
 def test_ratio_of_norms_is_the_papers(load, name, ratio):
     X = load(name)
     assert np.linalg.norm(X, "nuc") / np.linalg.norm(X) == pytest.approx(ratio, abs=0.015)
+
+
+def test_folders_of_an_archive_are_no_pictures(tmp_path):
+    files = {
+        f"coil/obj{k}__{i}.png": picture(40 * k + i, (32, 32), "L", "PNG")
+        for k in (1, 2)
+        for i in (0, 1)
+    }
+    with tarfile.open(tmp_path / "coil.tar", "w") as archive:
+        folder = tarfile.TarInfo("coil")
+        folder.type = tarfile.DIRTYPE
+        archive.addfile(folder)
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    data = load_coil20(path=tmp_path / "coil.tar")
+    assert sorted(data.target.tolist()) == [1, 1, 2, 2]
+
+
+def test_matlab_images_may_stand_in_columns(tmp_path):
+    fea = np.arange(3 * 1024.0).reshape(3, 1024) % 251
+    for name, images in (("rows.mat", fea), ("columns.mat", fea.T)):
+        scipy.io.savemat(tmp_path / name, {"fea": images, "gnd": np.array([[1], [2], [3]])})
+    rows, columns = (load_coil20(path=tmp_path / name) for name in ("rows.mat", "columns.mat"))
+    np.testing.assert_array_equal(columns.data, rows.data)

@@ -58,3 +58,9 @@ def test_bad_files(tmp_path):
     (tmp_path / "a.bvh").write_text("")
     with pytest.raises(ValueError, match=r"a\.bvh"):
         load_cmu_mocap(path=tmp_path / "a.bvh")
+
+
+def test_a_file_without_the_motion_says_what_it_has(tmp_path):
+    np.savez(tmp_path / "mocap_01_09.npz", motion=VALUES)
+    with pytest.raises(ValueError, match="no array 'X', only motion"):
+        load_cmu_mocap(path=tmp_path)

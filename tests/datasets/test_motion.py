@@ -114,3 +114,9 @@ def test_bad_motions(file, tmp_path):
     assert not (tmp_path / "x.amc").exists()
     with pytest.raises(dataclasses.FrozenInstanceError):
         motion.data = None
+
+
+def test_blank_lines_between_bones_say_nothing(file, tmp_path):
+    path = tmp_path / "gaps.amc"
+    path.write_text(TEXT.replace("lowerback", "\n \nlowerback"))
+    np.testing.assert_array_equal(read_amc(path).data, read_amc(file).data)

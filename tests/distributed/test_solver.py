@@ -6,7 +6,7 @@ import pytest
 from local_cluster import Forgetful, Here, blocks_of
 from rnlmf import RNLMF
 from rnlmf.datasets import corrupt_entries
-from rnlmf.distributed import parts, waiting
+from rnlmf.distributed import parts, solver, waiting
 from rnlmf.distributed.source import DaskSource
 from rnlmf.metrics import relative_rmse
 
@@ -115,3 +115,54 @@ def test_a_fit_that_was_ended_goes_on(fitted, here, clean, noisy, tmp_path, monk
     resumed = fitted(Here(), checkpoint=file, resume=True)
     found, usual = errors(clean, noisy, resumed, here)
     assert found == pytest.approx(usual, rel=0.02)
+
+
+class Growing(Here):
+    """A client of one worker that is joined by a second after some looks."""
+
+    def __init__(self, alone):
+        super().__init__()
+        self.alone, self.looks = alone, 0
+
+    def nthreads(self):
+        self.looks += 1
+        return {"worker-0": 1} if self.looks <= self.alone else super().nthreads()
+
+    def who_has(self, futures):
+        return {future.key: ["worker-0"] for future in futures}
+
+
+@pytest.mark.parametrize("alone", [1, 30])
+def test_a_worker_that_comes_later_gets_its_share_and_the_fit_is_the_same(
+    fitted, here, alone, monkeypatch, caplog
+):
+    monkeypatch.setattr(solver, "LOOK_ROUND", 0.0)
+    with caplog.at_level("INFO", logger="rnlmf"):
+        there = fitted(Growing(alone))
+    assert sum("shared out anew" in record.message for record in caplog.records) == 1
+    np.testing.assert_allclose(there.components_, here.components_, atol=1e-6)
+
+
+def test_nothing_is_shared_out_anew_near_the_end(fitted, monkeypatch, caplog):
+    """Rows elsewhere would be told more again than there is left to do."""
+    client = Growing(10**9)
+
+    def join(info):
+        if 2 * info.iteration > info.max_iter:
+            client.alone = 0
+
+    monkeypatch.setattr(solver, "LOOK_ROUND", 0.0)
+    monkeypatch.setitem(SETTINGS, "max_iter", 20)
+    monkeypatch.setitem(SETTINGS, "callback", join)
+    with caplog.at_level("INFO", logger="rnlmf"):
+        fitted(client)
+    assert client.alone == 0
+    assert "shared out anew" not in caplog.text
+
+
+def test_neighbours_are_those_of_a_fit_in_memory(fitted, noisy, monkeypatch):
+    """For them, samples without their noise are asked for: here of parts that were built again."""
+    monkeypatch.setitem(SETTINGS, "neighbor_share", 0.5)
+    there = fitted(Forgetful([0, 100, 10**9]))
+    here = RNLMF(**SETTINGS).fit(noisy)
+    np.testing.assert_allclose(there.denoise(noisy), here.denoise(noisy), atol=1e-4)

@@ -90,3 +90,13 @@ def test_sums_that_know_how_to_be_added():
             return Sum(self.value + other.value)
 
     assert plus([Sum(1), Sum(2), Sum(3)]).value == 6
+
+
+def test_chunks_that_were_given_up_are_made_again_and_only_these(X):
+    source = DaskSource(da.from_array(X, chunks=(20, -1)))
+    kept = vars(source)["chunks"] = [Future(X[:20]), Future(X[20:])]
+    source.renew()
+    assert source.chunks is kept
+    kept[1].status = "cancelled"
+    source.renew()
+    assert "chunks" not in vars(source)

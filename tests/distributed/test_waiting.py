@@ -143,3 +143,17 @@ def test_sums_of_orders_lists_and_arrays():
     assert source.plus([None, None]) is None
     assert source.plus([[1], [2, 3]]) == [1, 2, 3]
     np.testing.assert_array_equal(source.plus([np.ones(2), np.ones(2)]), [2, 2])
+
+
+def test_a_short_silence_is_borne():
+    with dask.config.set({"rnlmf.patience": "1h"}):
+        watch = waiting.Watch(Cluster(busy=False))
+        watch.look()
+        watch.expect(None)
+
+
+def test_a_part_that_missed_something_says_so_in_place_of_samples(monkeypatch):
+    monkeypatch.setattr(parts, "worker_address", lambda: "here")
+    part = parts.Part([np.ones((3, 2))], [5], None, False, None, None, 4)
+    part.version = 2
+    assert part.denoised(3, slice(0, 8)) == parts.Behind(2, {5: "here"})

@@ -188,3 +188,39 @@ def test_sums_of_the_noise_are_their_definition(fused, gaps, block, rng):
     assert sums == pytest.approx((noise.sum(), (noise**2).sum(), np.count_nonzero(noise)))
     counts = arithmetic.noise_counts(X, state.Y, sums.size)
     np.testing.assert_allclose(counts, np.minimum(noise / sums.size, 1.0).sum(axis=1), atol=1e-12)
+
+
+@every_arithmetic
+def test_without_momentum_samples_are_taken_where_they_are(fused, block):
+    X, state, D, R = block
+    model = PassModel(RBF().lift(D, atoms=True), R, L1(), 0.03, 0.0, True)
+    found = []
+    for speed in (state.speed, np.zeros(N)):
+        here = SampleState(state.Y.copy(), state.velocity.copy(), speed.copy(), state.threshold_scale)
+        arithmetic = choose_arithmetic(
+            samples_of(X), L1(), ATOMS, 64, fused in (True, INTERPRETED), device_of(fused)
+        )
+        arithmetic.pass_block(X, here, model)
+        found.append(here.Y)
+    np.testing.assert_array_equal(*found)
+
+
+def test_arrays_of_graphics_cards_are_fetched_by_their_own_means():
+    class OnCard:
+        def get(self):
+            return np.arange(3.0)
+
+    np.testing.assert_array_equal(Device.fetch(OnCard()), np.arange(3.0))
+
+
+def test_atoms_are_sent_once_for_all_blocks_of_a_pass(block):
+    device, sent = device_of("array_api_strict"), []
+    send = device.send
+    device.send = lambda array: sent.append(array.shape) or send(array)
+    X, state, D, R = block
+    model = PassModel(RBF().lift(D, atoms=True), R, L1(), 0.03, 0.9, True)
+    arithmetic = choose_arithmetic(samples_of(X), L1(), ATOMS, 64, False, device)
+    for _ in range(3):
+        arithmetic.pass_block(X, state, model)
+    assert sent.count(R.shape) == 1
+    assert len(sent) == 2 + 3

@@ -68,3 +68,15 @@ def test_a_missing_value_costs_nothing(penalty, rows):
     as_predicted = np.where(np.isnan(gaps), Y, X)
     expected = row_objectives(problem, as_predicted, Y, C, D)
     np.testing.assert_allclose(row_objectives(problem, gaps, Y, C, D), expected, rtol=1e-12)
+
+
+def test_a_row_for_which_no_step_descends_stays_where_it_is(rows, monkeypatch):
+    X, Y, C, D = rows
+    # Steps of the polynomial kernel are too long at first.
+    problem = make_problem(kernel=Polynomial(3, 0.5), noise_weight=0.1)
+    before = row_objectives(problem, X, Y, C, D)
+    monkeypatch.setattr("rnlmf.engine.rows.MAX_HALVINGS", 1)
+    new = noise_step(problem, X, Y, C, D)
+    stayed = (new == Y).all(axis=1)
+    assert stayed.any()
+    assert np.all(row_objectives(problem, X, new, C, D) <= before + 1e-12)

@@ -138,3 +138,23 @@ def test_callback_can_stop(start):
     assert result.n_iter == 7
     assert result.reason is StopReason.CALLBACK
     assert not result.converged
+
+
+def test_a_step_that_is_no_number_is_not_taken(start, monkeypatch):
+    X, D = start
+    solver = single_pass.SinglePass(make_samples(X), make_problem(), Options())
+    state = solver.init(D)
+    downhill, calls = single_pass.direction, []
+
+    def broken_once(*given):
+        calls.append(1)
+        return np.full_like(D, np.nan) if len(calls) == 5 else downhill(*given)
+
+    monkeypatch.setattr(single_pass, "direction", broken_once)
+    for _ in range(5):
+        before = state.dictionary
+        solver.step(state)
+    np.testing.assert_array_equal(state.dictionary, before)
+    assert state.dictionary_change == np.inf
+    solver.step(state)
+    assert np.isfinite(state.dictionary).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rnlmf import RNLMF
-from rnlmf.engine.start import CLIPPED_SPREADS, DataSummary, robust_bounds, spread_of
+from rnlmf.engine.start import CLIPPED_SPREADS, DataSummary, known_values, robust_bounds, spread_of
 from rnlmf.kernels import RBF, mean_distance
 from rnlmf.metrics import relative_rmse
 
@@ -93,3 +93,12 @@ def test_the_few_values_that_differ_are_the_scale(value):
     X = np.zeros((1000, 2))
     X[:3, 0] = value
     assert robust_bounds(X).reach == pytest.approx(CLIPPED_SPREADS * value)
+
+
+def test_known_values_are_the_first_that_are_there(rng, monkeypatch):
+    monkeypatch.setattr("rnlmf.engine.start.CHUNK_ROWS", 7)
+    X = rng.normal(size=(40, 2))
+    X[rng.random(X.shape) < 0.4] = np.nan
+    present = X[~np.isnan(X[:, 1]), 1]
+    for count in (1, 5, len(present), 1000):
+        np.testing.assert_array_equal(known_values(X, 1, count), present[:count])

@@ -136,3 +136,11 @@ def test_batches_are_counted_since_something_went_wrong(D):
     assert (state.steady, state.damping) == (0, 2.0 * before[1])
     assert not state.delta.any()
     assert not state.sums.code_gram.any()
+
+
+def test_batches_in_which_nothing_is_noise_teach_nothing_of_noise(D):
+    problem = make_problem(adaptive=True, noise_weight=1e6)
+    batches = [curve(60, seed) for seed in range(60)]
+    state = learned(batches, D, problem)
+    assert state.noise.total == 0.0
+    assert state.corruption is None

@@ -289,3 +289,11 @@ def test_a_loaded_clustering_labels_new_samples(curved, file):
     )
     save(model, file)
     np.testing.assert_array_equal(load(file).predict(curved[1][80:]), model.predict(curved[1][80:]))
+
+
+def test_numbers_of_numpy_are_numbers(curved, file):
+    model = RNLMF(np.int64(7), tol=np.float64(1e-3), **ALONE).fit(curved[1])
+    save(model, file)
+    again = load(file)
+    assert (again.n_components, again.tol) == (7, 1e-3)
+    np.testing.assert_array_equal(again.denoise(curved[1]), model.denoise(curved[1]))

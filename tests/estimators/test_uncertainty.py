@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnlmf.estimators.uncertainty import error_when_repeated
+from rnlmf.estimators.uncertainty import error_when_repeated, remaining_error
 
 
 def test_errors_that_are_all_found_again_leave_nothing(rng):
@@ -36,3 +36,8 @@ def test_gaps_move_along(rng):
 
 def test_nothing_at_all_has_no_error():
     assert error_when_repeated(np.zeros((3, 2)), np.zeros((3, 2)), lambda again: again) == 0.0
+
+
+def test_of_nothing_there_is_no_error_left():
+    nothing = np.zeros((5, 3))
+    assert remaining_error(nothing, nothing, lambda again: again + 1.0, np.random.RandomState(0)) == 0.0

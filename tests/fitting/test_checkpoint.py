@@ -144,3 +144,11 @@ def test_an_interrupted_stream_leaves_what_it_has(curved):
         model.fit(noisy)
     assert model.n_batches_ == 20
     assert np.all(np.isfinite(model.denoise(noisy)))
+
+
+def test_it_is_not_written_more_often_than_asked(curved, tmp_path, monkeypatch):
+    monkeypatch.setitem(module.Checkpoint.__init__.__kwdefaults__, "every", 1e9)
+    written = []
+    monkeypatch.setattr(module.Checkpoint, "write", lambda self, state: written.append(state.iteration))
+    RNLMF(10, **SETTINGS).fit(curved[1], checkpoint=tmp_path / "state")
+    assert len(written) <= 1

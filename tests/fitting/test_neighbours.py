@@ -122,3 +122,11 @@ def test_rows_are_treated_one_by_one(trajectory):
 def test_bad_share_is_refused(trajectory, neighbor_share):
     with pytest.raises(ValueError, match="neighbor_share"):
         RNLMF(5, neighbor_share=neighbor_share).fit(trajectory)
+
+
+@pytest.mark.parametrize("count", [1, 2, COUNT])
+def test_few_samples_are_all_neighbours(count, rng):
+    X = rng.standard_normal((count + 1, 4))
+    predicted = Neighbours(X[1:], X[1:]).predict(X[:1], X[:1])
+    squares = ((X[1:] - X[0]) ** 2).sum(axis=1)
+    np.testing.assert_allclose(predicted[0], np.average(X[1:], axis=0, weights=1.0 / squares))

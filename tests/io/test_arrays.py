@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.io
+import scipy.sparse
 from PIL import Image
 
 from rnlmf import io
@@ -209,3 +210,27 @@ def test_names_that_are_not_one_for_each_feature_are_none(tmp_path, rng):
     for names, found in ((["a", "b", "c"], ["a", "b", "c"]), (["a", "b"], ["x0", "x1", "x2"])):
         np.savez(tmp_path / "a.npz", X=X, feature_names=np.array(names))
         assert io.read(tmp_path / "a.npz", key="X").names == found
+
+
+def test_an_archive_by_the_name_of_an_array_is_told_its_name(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.eye(3))
+    (tmp_path / "a.npz").rename(tmp_path / "a.npy")
+    with pytest.raises(FileError, match="name it by its format"):
+        io.read(tmp_path / "a.npy")
+
+
+def test_variables_of_all_kinds_stay_beside_the_one_that_is_cleaned(tmp_path, rng):
+    others = {
+        "settings": {"rate": 50.0, "name": "walk", "parts": {"arm": [1.0, 2.0]}},
+        "cells": np.array([np.eye(2), "text", 3.5], dtype=object),
+        "links": scipy.sparse.csc_matrix(np.diag([1.0, 0.0, 2.0])),
+    }
+    scipy.io.savemat(tmp_path / "in.mat", {"X": rng.normal(size=(6, 4)), **others})
+    dataset = io.read(tmp_path / "in.mat", key="X")
+    io.write(dataset, dataset.values + 1.0, tmp_path / "out.mat")
+    before, after = (scipy.io.loadmat(tmp_path / name) for name in ("in.mat", "out.mat"))
+    np.testing.assert_allclose(after["X"], before["X"] + 1.0)
+    assert after["settings"]["parts"][0, 0]["arm"][0, 0].tolist() == [[1.0, 2.0]]
+    assert after["settings"]["name"][0, 0] == before["settings"]["name"][0, 0]
+    np.testing.assert_array_equal(after["cells"][0, 0], np.eye(2))
+    np.testing.assert_array_equal(after["links"].toarray(), others["links"].toarray())

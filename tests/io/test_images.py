@@ -188,3 +188,23 @@ def test_whole_numbers_up_to_255_are_grey_levels(tmp_path):
     np.testing.assert_array_equal(io.read(tmp_path / "out").values, dataset.values)
     with pytest.raises(FileError, match="from 1 to 256"):
         io.write(dataset, dataset.values + 1, tmp_path / "other")
+
+
+def test_a_stack_is_no_image_of_a_folder_and_an_image_is_no_stack(folder, tmp_path, rng):
+    first, *others = pictures(rng, "L")
+    first.save(tmp_path / "one.tiff")
+    with pytest.raises(FileError, match="a single image"):
+        io.read(tmp_path / "one.tiff")
+    first.save(folder / "stack.tiff", save_all=True, append_images=others)
+    with pytest.raises(FileError, match="a stack of images; pass it by itself"):
+        io.read(folder)
+
+
+def test_images_of_one_channel_are_written_grey(tmp_path, rng):
+    np.save(tmp_path / "a.npy", rng.integers(0, 256, (3, 5, 7, 1)).astype(np.uint8))
+    dataset = io.read(tmp_path / "a.npy")
+    io.write(dataset, dataset.values, tmp_path / "out")
+    written = sorted((tmp_path / "out").iterdir())
+    assert len(written) == 3
+    with Image.open(written[1]) as image:
+        np.testing.assert_array_equal(np.asarray(image), np.load(tmp_path / "a.npy")[1, ..., 0])

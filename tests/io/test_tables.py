@@ -321,3 +321,43 @@ def test_numbers_in_even_steps_are_names_as_in_spectra(tmp_path, first, named):
     pd.DataFrame(rows, columns=first.split(",")).to_excel(tmp_path / "in.xlsx", index=False)
     if named:
         assert len(io.read(tmp_path / "in.xlsx").values) == 5
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+def test_a_table_without_rows_and_a_column_without_values(tmp_path, suffix):
+    write = {".parquet": pd.DataFrame.to_parquet, ".feather": pd.DataFrame.to_feather}[suffix]
+    frame = pd.DataFrame({"a": [1.0, 2.5, 3.0], "b": [np.inf, np.nan, np.nan]})
+    write(frame, tmp_path / f"t{suffix}")
+    dataset = io.read(tmp_path / f"t{suffix}")
+    assert dataset.names == ["a"]
+    assert dataset.untouched == {"b": "no values"}
+    write(frame.iloc[:0], tmp_path / f"none{suffix}")
+    with pytest.raises(FileError, match="has no rows"):
+        io.read(tmp_path / f"none{suffix}")
+
+
+def test_rows_of_a_sheet_that_only_look_filled_are_none(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [["a", "b"], [1.0, 2.5], [3.0, 4.5], [5.0, 6.5]]:
+        book.active.append(row)
+    # A cell with a colour and nothing in it.
+    book.active.cell(9, 1).fill = openpyxl.styles.PatternFill("solid", "FFFF00")
+    book.save(tmp_path / "t.xlsx")
+    dataset = io.read(tmp_path / "t.xlsx")
+    np.testing.assert_array_equal(dataset.values, [[1.0, 2.5], [3.0, 4.5], [5.0, 6.5]])
+
+
+def test_names_of_samples_are_a_column_where_a_table_is_made_of_images(tmp_path, rng):
+    Image = pytest.importorskip("PIL.Image")
+    (tmp_path / "in").mkdir()
+    for number in range(3):
+        picture = Image.fromarray(rng.integers(0, 256, (2, 2)).astype(np.uint8))
+        picture.save(tmp_path / "in" / f"p{number}.png")
+    dataset = io.read(tmp_path / "in")
+    io.write(dataset, dataset.values, tmp_path / "out.csv")
+    assert pd.read_csv(tmp_path / "out.csv")["sample"].tolist() == ["p0.png", "p1.png", "p2.png"]
+    np.save(tmp_path / "a.npy", rng.normal(size=(4, 3)))
+    dataset = io.read(tmp_path / "a.npy")
+    io.write(dataset, dataset.values, tmp_path / "a.csv")
+    assert pd.read_csv(tmp_path / "a.csv").shape == (4, 3)

@@ -97,3 +97,20 @@ def test_scorer_works_in_grid_search(curved):
         cv=2,
     ).fit(noisy)
     assert search.best_params_ == {"kernel_scale": 1.0}
+
+
+def test_too_few_entries_to_hold_any_out_are_told():
+    with pytest.raises(ValueError, match="too few entries"):
+        select(np.full((40, 3), np.nan), RNLMF(1), {}, random_state=0)
+
+
+def test_progress_changes_nothing(curved, capfd):
+    grid, model = (
+        {"kernel_scale": [0.5, 4.0]},
+        RNLMF(10, noise_weight="scale", max_iter=20, random_state=0),
+    )
+    silent, told = (
+        select(curved[1], model, grid, random_state=0, progress=progress) for progress in (False, True)
+    )
+    assert told.table == silent.table
+    assert "Candidates" in "".join(capfd.readouterr())

@@ -129,3 +129,16 @@ def test_matplotlib_is_imported_when_something_is_drawn():
     code = "import sys, rnlmf.plotting; print('matplotlib' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert printed.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("kind", [NoiseMapDisplay, DictionaryDisplay])
+def test_what_nobody_named_has_no_names(kind, rng):
+    X, names = rng.normal(size=(20, 4)), list("wxyz")
+    named = kind(X, feature_names=names).plot().ax_.get_xticklabels()
+    assert [text.get_text() for text in named] == names
+    unnamed = kind(X).plot().ax_.get_xticklabels()
+    assert not {text.get_text() for text in unnamed} & set(names)
+
+
+def test_a_curve_of_which_nobody_said_how_it_ended_has_no_title():
+    assert ConvergenceDisplay([3.0, 2.0]).plot().ax_.get_title() == ""

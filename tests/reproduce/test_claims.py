@@ -1,12 +1,13 @@
+import numpy as np
 import pytest
 
 from rnlmf.reproduce import spec
 from rnlmf.reproduce.choice import Point
-from rnlmf.reproduce.claims import falls_until, lowest, not_above_paper
-from rnlmf.reproduce.results import Summary
+from rnlmf.reproduce.claims import falls_until, faster_with_momentum, lowest, not_above_paper
+from rnlmf.reproduce.results import Results, Summary
 
 
-class Fake:
+class Fake(Results):
     """Results from a function of row and method."""
 
     def __init__(self, error):
@@ -53,3 +54,27 @@ def test_error_against_the_number_of_atoms(after, holds):
     errors = {45: 30.0, 90: 20.0, 135: 10.0, 180: 10.0 * after, 225: 10.0 * after, 270: 9.0}
     verdict = falls_until(Fake(lambda labels, method: errors[labels["d"]]), 135)
     assert (verdict.holds, verdict.of) == (holds, 5)
+
+
+class Curves:
+    """Objectives that fall at once to a value for every eta."""
+
+    def __init__(self, ends):
+        self.ends = ends
+
+    def arrays(self, experiment):
+        for row in experiment.rows:
+            eta = float(dict(row.labels)["eta"])
+            if eta in self.ends:
+                yield row, "RNLMF", {"objective": np.array([9.0, *[self.ends[eta]] * 60])}
+
+
+def test_momentum_helps_until_there_is_too_much():
+    etas = sorted(float(dict(row.labels)["eta"]) for row in spec.FIGURE_2.rows)
+    falling = {eta: 1.0 - eta / 2 for eta in etas}
+    too_much = falling | {etas[-1]: 5.0}
+    assert faster_with_momentum(Curves(too_much)).exceptions == []
+    for wrong in (falling, too_much | {etas[0]: 0.0}):
+        verdict = faster_with_momentum(Curves(wrong))
+        assert verdict.holds == verdict.of - 1
+    assert faster_with_momentum(Curves({})) is None

@@ -7,6 +7,7 @@ from rnlmf.reproduce import spec
 from rnlmf.reproduce.methods import METHODS
 from rnlmf.reproduce.paper import paper_values
 from rnlmf.reproduce.problems import PaperProblem
+from rnlmf.validation import validate_parameters
 
 SMALL = {"manifolds": 1, "samples": 80, "features": 25}
 
@@ -84,3 +85,20 @@ def test_threshold_is_in_units_of_the_data():
     build = METHODS["RNLMF"].build
     weights = [build(s * X, problem, 0, threshold=0.05, kernel_scale=2.0).noise_weight for s in (1, 10)]
     assert weights[0] == pytest.approx(10 * weights[1])
+
+
+@pytest.mark.parametrize(
+    "experiment", spec.EXPERIMENTS.values(), ids=lambda experiment: experiment.name
+)
+def test_every_grid_of_every_row_begins_inside_and_makes_an_estimator(experiment):
+    X = np.random.default_rng(0).random((50, 12))
+    for row in experiment.rows:
+        for name in set(experiment.methods) & set(METHODS):
+            method, given = METHODS[name], dict(row.parameters)
+            if method.build is None or experiment.task == "cluster":
+                continue
+            grid = method.grid(row.problem)
+            assert all(choice.start in choice.values for choice in grid.values())
+            start = {key: choice.start for key, choice in grid.items()}
+            for parameters in (start, start | given) if name == "RNLMF" else (start,):
+                validate_parameters(method.build(X, row.problem, 0, **parameters))

@@ -1,6 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
-from rnlmf.reproduce.tables import Table, Value, latex, markdown, to_html
+from rnlmf.reproduce import spec
+from rnlmf.reproduce.results import Results, Summary
+from rnlmf.reproduce.tables import Table, Value, error_table, growth_table, latex, markdown, to_html
 
 TABLE = Table(
     "t",
@@ -50,3 +54,52 @@ def test_html_is_escaped_and_marked():
 def test_every_entry_is_written(write):
     for number in ("8.50", "9.31", "10.00", "9.00", "3.00"):
         assert number in write(TABLE)
+
+
+class Fake(Results):
+    """Results from a function of row, method and metric; None where there are none."""
+
+    tracks = ()
+
+    def __init__(self, value):
+        self.value = value
+
+    def get(self, experiment, row, method, mode="paper"):
+        mean = {metric: self.value(dict(row.labels), method, metric) for metric in experiment.metrics}
+        if None in mean.values():
+            return None
+        return Summary(mean, dict.fromkeys(mean, 0.1), 3, (), 1.0)
+
+
+def test_growth_is_the_exponent_of_the_samples():
+    square = growth_table(spec.TABLE_3, Fake(lambda labels, method, metric: labels["samples"] ** 2.0))
+    assert [line[0] for line in square.lines] == list(spec.TABLE_3.methods)
+    assert all(line[1] == line[4] == "n^2.00" for line in square.lines)
+    once = growth_table(
+        spec.TABLE_3,
+        Fake(lambda labels, method, metric: 1.0 if labels["samples"] == 125 else None),
+    )
+    assert all(line[1] == line[4] == "-" for line in once.lines)
+    assert all(len(line) == len(once.header) for line in [*square.lines, *once.lines])
+
+
+def test_several_errors_of_a_row_are_lines_of_their_own():
+    table = error_table(
+        spec.TABLE_7,
+        Fake(lambda labels, method, metric: {"rmse": 2.0, "mae": 1.0}[metric]),
+        "paper",
+    )
+    assert table.header[2] == "error"
+    assert [line[2] for line in table.lines] == ["RMSE"] * 4 + ["MAE"] * 4
+    assert {entry.ours for line in table.lines for entry in line[3:]} == {2.0, 1.0}
+
+
+def test_the_lowest_of_a_row_is_marked_and_methods_that_are_not_there_are_named():
+    known = replace(spec.TABLE_5, methods=("SSC", "RNLMF", "a method of others"))
+    errors = {"SSC": 9.0, "RNLMF": 8.0}
+    table = error_table(known, Fake(lambda labels, method, metric: errors.get(method)), "paper")
+    for line in table.lines:
+        ssc, ours, other = line[-3:]
+        assert (ssc.lowest, ours.lowest) == (False, True)
+        assert other.ours is None
+    assert "The library does not have a method of others yet." in table.notes

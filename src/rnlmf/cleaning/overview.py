@@ -21,7 +21,7 @@ from rnlmf.cleaning.kinds import (
     stuck_run,
 )
 from rnlmf.io.dataset import MOTION, TABLE, Dataset, FileError
-from rnlmf.io.table_file import TableFile, Traits, sample_names
+from rnlmf.io.table_file import Traits, sample_names
 from rnlmf.typing import Array
 
 DATES = "dates"
@@ -171,8 +171,7 @@ def overview_of(dataset: Dataset, choice: ColumnChoice, *, chosen_already: bool 
             dataset.path, f"has no column to clean: {shown}. Pass --include NAME for those that are."
         )
     dataset = dataset.at(chosen, kept)
-    if isinstance(dataset.source, TableFile):
-        dataset = replace(dataset, sample_names=sample_names(dataset.source))
+    dataset = replace(dataset, sample_names=sample_names(dataset.source))
     return _marked(dataset, choice, all_columns, timed=rising)
 
 

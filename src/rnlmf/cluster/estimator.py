@@ -13,9 +13,8 @@ from sklearn.utils import check_random_state
 
 from rnlmf.cluster.affinity import row_chunks, unit_rows
 from rnlmf.cluster.assign import cut
-from rnlmf.cluster.graphs import Comparison, Graph, landmark_graph, sample_graph
+from rnlmf.cluster.graphs import Comparison, Graph, choose_landmarks, landmark_graph, sample_graph
 from rnlmf.cluster.labels import EXTRA_VECTORS, LABEL_CONSTRAINTS, check_n_clusters
-from rnlmf.cluster.landmarks import choose_landmarks
 from rnlmf.conventions import check_samples, like
 from rnlmf.engine.batches import canonical_order, some_rows
 from rnlmf.engine.source import RowSource

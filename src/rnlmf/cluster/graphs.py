@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
+from sklearn.cluster import MiniBatchKMeans
+from threadpoolctl import threadpool_limits
 
 from rnlmf.cluster.affinity import (
     between_parts,
@@ -28,6 +30,9 @@ RELATIVE_WEIGHT = 0.1
 CHUNK_ROWS = 8192
 # Eigenvalues below this do not take part in the treatment of new samples.
 LEAST_EIGENVALUE = 1e-3
+# k-means need not converge: landmarks must be spread over the samples, no more.
+EPOCHS = 5
+BATCH_ROWS = 4096
 
 
 @dataclass(frozen=True)
@@ -128,6 +133,25 @@ def sample_graph(
         return between_parts(scipy.sparse.csr_array(sums.T), parts, count).toarray()
 
     return Graph(W, result, result.embedding.vectors, projection, table)
+
+
+def choose_landmarks(B: Array, count: int, rng: np.random.RandomState) -> Array:
+    """`count` representatives of the rows of `B`: centres of k-means, or all rows if they are few."""
+    if len(B) <= count:
+        return B.copy()
+    model = MiniBatchKMeans(
+        count,
+        init="random",
+        n_init=1,
+        max_iter=EPOCHS,
+        batch_size=BATCH_ROWS,
+        compute_labels=False,
+        random_state=int(rng.randint(2**31 - 1)),
+    )
+    # Its threads add up in any order; results shall not depend on it.
+    with threadpool_limits(limits=1, user_api="openmp"):
+        centers: Array = model.fit(B).cluster_centers_.astype(B.dtype)
+    return centers
 
 
 def landmark_graph(

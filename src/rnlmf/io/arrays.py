@@ -44,8 +44,6 @@ def read_npy(path: Path, *, transpose: bool = False) -> Dataset:
     with readable(path, "a NumPy file"), open(path, "rb") as file:
         _check_size(path, file, os.fstat(file.fileno()).st_size)
         array = np.load(file, allow_pickle=False)
-    if not isinstance(array, np.ndarray):
-        raise FileError(path, "holds several arrays: name it .npz.")
     return _dataset(path, ArrayFile(array, transposed=transpose))
 
 

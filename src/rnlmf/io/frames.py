@@ -11,7 +11,7 @@ import numpy as np
 
 from rnlmf.io.dataset import Dataset, FileError, differing
 from rnlmf.io.table_file import Style, TableFile, Traits, pyarrow, table_dataset
-from rnlmf.io.text_columns import as_text, is_whole, numbers_of
+from rnlmf.io.text_columns import as_text, numbers_of, numbers_with_traits
 from rnlmf.typing import Array
 
 FRAME = Path("the data frame")
@@ -72,11 +72,7 @@ def _numbers(column: Any, cells: Any) -> tuple[Array, Traits] | str:
         name = re.split(r"[(\[]", name)[0].lower()
         return {"boolean": "yes or no", "categorical": "category", "enum": "category"}.get(name, name)
     numbers = np.array(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    infinite = {int(row): str(numbers[row]) for row in np.flatnonzero(np.isinf(numbers))}
-    numbers[list(infinite)] = np.nan
-    if np.isnan(numbers).all():
-        return "no values"
-    return numbers, Traits(is_whole(numbers, integers=kind.is_integer()), words=infinite)
+    return numbers_with_traits(numbers, integers=kind.is_integer()) or "no values"
 
 
 def write_frame(dataset: Dataset, values: Array) -> Any:

@@ -15,8 +15,8 @@ from rnlmf.io import delimited
 from rnlmf.io.apart import arrow_table
 from rnlmf.io.dataset import Dataset, FileError, differing, readable, rounded
 from rnlmf.io.sizes import check_growth
-from rnlmf.io.table_file import Edits, TableFile, Traits, pyarrow, table_dataset
-from rnlmf.io.text_columns import as_text, is_whole, typed
+from rnlmf.io.table_file import Edits, TableFile, pyarrow, table_dataset
+from rnlmf.io.text_columns import as_text, numbers_with_traits, typed
 from rnlmf.typing import Array
 
 
@@ -50,15 +50,13 @@ def _dataset(path: Path, table: Any) -> Dataset:
             untouched[field.name] = "index" if field.name in index else _in_words(field.type)
             continue
         numbers = table.column(position).to_numpy().astype(np.float64)
-        infinite = {int(row): str(numbers[row]) for row in np.flatnonzero(np.isinf(numbers))}
-        numbers[list(infinite)] = np.nan
-        if np.isnan(numbers).all():
+        found = numbers_with_traits(numbers, integers=kind.is_integer(field.type))
+        if found is None:
             untouched[field.name] = "no values"
             continue
         columns.append(position)
-        values.append(numbers)
-        whole = is_whole(numbers, integers=kind.is_integer(field.type))
-        traits.append(Traits(whole, words=infinite))
+        values.append(found[0])
+        traits.append(found[1])
     return table_dataset(path, TableFile(table, columns, traits), values, untouched)
 
 

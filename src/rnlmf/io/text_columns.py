@@ -173,6 +173,15 @@ def _joined(columns: list[Any]) -> Any:
     return chunks[0] if len(chunks) == 1 else arrow.concat_arrays(chunks)
 
 
+def numbers_with_traits(numbers: Array, *, integers: bool) -> tuple[Array, Traits] | None:
+    """A column of floats, in which infinite cells become gaps that are told; None: it has no values."""
+    infinite = {int(row): str(numbers[row]) for row in np.flatnonzero(np.isinf(numbers))}
+    numbers[list(infinite)] = np.nan
+    if np.isnan(numbers).all():
+        return None
+    return numbers, Traits(is_whole(numbers, integers=integers), words=infinite)
+
+
 def is_whole(values: Array, *, integers: bool) -> bool:
     """Whether all numbers are whole, those that are missing aside; large floats always are."""
     present = values[~np.isnan(values)]

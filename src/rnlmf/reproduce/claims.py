@@ -61,8 +61,7 @@ def lowest(experiment: Experiment, results: Results, mode: str, best: str) -> Cl
     cases = []
     for metric in experiment.metrics:
         for row in experiment.rows:
-            found = {m: results.get(experiment, row, m, mode) for m in experiment.methods}
-            values = {m: s.mean[metric] for m, s in found.items() if s is not None}
+            values = results.means(experiment, row, metric, mode)
             if best in values and len(values) > 1:
                 least = min(values, key=values.__getitem__)
                 name = f"{label(row)} {metric} ({least} {values[least]:.2f}, {best} {values[best]:.2f})"

@@ -46,6 +46,11 @@ class Results:
         """What a method gave on a row."""
         return self._summaries.get((experiment.name, row, method, mode))
 
+    def means(self, experiment: Experiment, row: Row, metric: str, mode: str) -> dict[str, float]:
+        """A metric of all methods that were run on a row."""
+        found = {method: self.get(experiment, row, method, mode) for method in experiment.methods}
+        return {method: one.mean[metric] for method, one in found.items() if one is not None}
+
     def has(self, experiment: Experiment, mode: str = "paper") -> bool:
         """Whether there is anything of an experiment."""
         return any(key[0] == experiment.name and key[3] == mode for key in self._summaries)

@@ -60,15 +60,15 @@ def error_table(experiment: Experiment, results: Results, mode: str) -> Table:
     lines: list[list[Entry]] = []
     for metric in experiment.metrics:
         for row in experiment.rows:
-            summaries = {m: results.get(experiment, row, m, mode) for m in experiment.methods}
-            values = {m: s.mean[metric] for m, s in summaries.items() if s is not None}
+            values = results.means(experiment, row, metric, mode)
             least = min(values.values()) if len(values) > 1 else None
             line: list[Entry] = [str(value) for _, value in row.labels]
             if several:
                 line.append(metric.replace("rmse", "RMSE").replace("mae", "MAE"))
             for method in experiment.methods:
                 paper = paper_value(experiment, row, method, metric)
-                line.append(_value(summaries[method], metric, paper, least))
+                summary = results.get(experiment, row, method, mode)
+                line.append(_value(summary, metric, paper, least))
             if any(isinstance(entry, Value) and entry.known for entry in line):
                 lines.append(line)
     notes = ["Ours ± deviation over the seeds / the paper's; the better of the two is bold."]
