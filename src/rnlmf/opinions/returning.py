@@ -37,7 +37,8 @@ from rnlmf.opinions.densities import Witness, student_density
 from rnlmf.opinions.evidence import CREDIBLE, ERRORS
 from rnlmf.opinions.panel import Panel
 from rnlmf.opinions.temporal import Sequence
-from rnlmf.opinions.verdict import FAR_MORE, FEWEST_COLUMNS
+from rnlmf.opinions.together import FAR_MORE
+from rnlmf.opinions.verdict import FEWEST_COLUMNS
 from rnlmf.typing import Array
 
 # Among values that stay for a while, the least share of errors: no state is as independent of all else.

@@ -17,6 +17,8 @@ rounded, bounded or in groups.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rnlmf.opinions.column_verdict import FEWEST_CELLS, FREEDOMS, MOST_CELLS, MOST_DEALT, ColumnVerdict
@@ -34,6 +36,8 @@ NOT_COUNTED, LEAST_GAIN = 0.25, 2.0
 SIZE = 3.0
 # What is dealt out is the tail of right cells, too: they keep one, for no scale is known exactly.
 FREEDOM = 4.0
+# Values are dealt to all columns alike: more than so many times their share are something else.
+FAR_MORE = 1.5
 # The first witness is believed that much, before others have shown that they know better.
 FIRST = 0.9
 
@@ -43,7 +47,8 @@ def dealt_together(
 ) -> list[ColumnVerdict] | None:
     """Verdicts with one share of `values` that are dealt out; None if there are none.
 
-    Or if columns gain as much by errors of their own: `gains`.
+    Where columns have errors of their own, and gain `gains` by them, they would tell values of other
+    rows themselves, and so would neighbours in time; those in the range must gain more.
     """
     sharp = [
         j
@@ -59,8 +64,11 @@ def dealt_together(
     ]
     found = [_shared(some, option) for option in options]
     counted = _counted(len(sharp))
-    own = 0.0 if gains is None else float(np.sort(gains[sharp])[:counted].sum())
-    prices = own + LEAST_GAIN, own + LEAST_GAIN * counted
+    prices = [LEAST_GAIN, LEAST_GAIN * counted]
+    if gains is not None or len(columns[0].p) > 1:
+        prices[0] = np.inf
+    if gains is not None:
+        prices[1] += float(np.sort(gains[sharp])[:counted].sum())
     rests = [gain - price for (gain, _), price in zip(found, prices, strict=True)]
     best = int(np.argmax(rests))
     if rests[best] < 0.0:
@@ -108,4 +116,9 @@ def _verdict(cells: ColumnCells, share: float, values: Values) -> ColumnVerdict:
     size = float(posterior @ cells.off**2 / max(float(posterior.sum()), 1e-9)) ** 0.5
     freedom, credibility = min(FREEDOMS[best], FREEDOM), _credibility(len(cells.p))
     verdict = ColumnVerdict(freedom, credibility, share, size, dealt=MOST_DEALT, values=values)
-    return verdict.with_tails_of(cells.z, cells.p, cells.s)
+    verdict = verdict.with_tails_of(cells.z, cells.p, cells.s)
+    # Heavier tails are made of what is dealt out.
+    verdict = replace(verdict, tails=tuple(max(tail, FREEDOM) for tail in verdict.tails))
+    # A column in which far more looks so has an odd shape.
+    suspects = verdict.probability(cells.z, cells.p, cells.s) > 0.5
+    return ColumnVerdict() if suspects.mean() > FAR_MORE * share else verdict

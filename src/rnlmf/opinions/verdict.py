@@ -17,7 +17,7 @@ from rnlmf.opinions.column_verdict import FREEDOMS, SURPRISE, ColumnVerdict
 from rnlmf.opinions.columns import LARGEST
 from rnlmf.opinions.densities import ColumnCells, Witness
 from rnlmf.opinions.parameters import Parameters
-from rnlmf.opinions.together import dealt_together
+from rnlmf.opinions.together import FAR_MORE, dealt_together
 from rnlmf.typing import Array
 
 # More in one column, and none in most others, are a state of its own.
@@ -29,8 +29,6 @@ PRICE, PRICE_IN_COMPANY, COMPANY, FEWEST_COLUMNS = 2.0, 1.0, 0.5, 3
 FALSE_REPAIRS = 0.01
 # Values are dealt if more than this share of the errors are, in the middle of the columns.
 MOSTLY = 0.5
-# Errors are dealt to all columns alike: more than so many times the usual share are surprises.
-FAR_MORE = 1.5
 # Where most columns have errors, none has so many times as many as usual: the rest are surprises.
 MOST_OVER_USUAL = 2.0
 
@@ -123,9 +121,9 @@ class Verdict:
         if dealing and not (dealing is Dealing.BY_COLUMN and most):
             # No column need tell what is dealt out to all of them.
             known = dealing is Dealing.BY_COLUMN and _in_company(told)
-            gains = [f[1] if known and yes else 0.0 for f, yes in zip(found, told, strict=True)]
+            gains = np.array([f[1] if yes else 0.0 for f, yes in zip(found, told, strict=True)])
             every = [ColumnCells(*some) for some in by_column]
-            shared = dealt_together(every, values, np.array(gains))
+            shared = dealt_together(every, values, gains if known else None)
             if shared is not None:
                 return cls(tuple(shared), together=True)
         if not _in_company(told):
