@@ -6,7 +6,7 @@ import pytest
 from rnlmf.opinions import Judge, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
-from rnlmf.opinions.settling import Stretches
+from rnlmf.opinions.settling import Stretches, in_stretches
 
 
 @pytest.fixture
@@ -98,3 +98,13 @@ def test_some_of_a_bad_row_fits_by_chance(rng):
     assert judgement.bad_rows.sum() <= 76
     left = np.linalg.norm(judgement.repaired(X) - truth) / np.linalg.norm(X - truth)
     assert left < 0.15
+
+
+def test_what_is_dealt_out_comes_one_by_one(rng):
+    hidden = rng.random((200, 5)) < 0.2
+    assert not in_stretches(hidden, Sequence.of(200))
+    stretches = np.zeros((200, 5), dtype=bool)
+    stretches[40:60, 2] = stretches[90:110, 4] = True
+    assert in_stretches(stretches, Sequence.of(200))
+    # Rows without an order have none.
+    assert not in_stretches(stretches, None)

@@ -150,7 +150,8 @@ class SampleTreatment(CodesMixin, BaseEstimator):
             judged = self._judged(data)
             tried = 0.0
             if judged.wrong.any() and isinstance(self._judge, Judge) and len(data) > 1:
-                tried = error_when_repeated(data, judged.repaired(data), self._denoised)
+                codes = self._judge.panel.columns.codes(data)
+                tried = error_when_repeated(data, judged.repaired(data), self._denoised, codes)
             return judged.error_left(data, tried)
         if self._unjudged:
             return float("nan")

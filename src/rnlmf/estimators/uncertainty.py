@@ -39,13 +39,17 @@ def remaining_error(
     return CALIBRATION * float(np.linalg.norm(difference)) / size
 
 
-def error_when_repeated(X: Array, denoised: Array, denoise: Callable[[Array], Array]) -> float:
+def error_when_repeated(
+    X: Array, denoised: Array, denoise: Callable[[Array], Array], codes: Array
+) -> float:
     """Relative error when the errors that were found are put into `denoised` rows farther down.
 
     All rows move by the same number, so that what came together, or one after the other, still does.
+    What is wrong by its value, `codes`, keeps it.
     """
     size = float(np.linalg.norm(denoised.astype(np.float64)))
-    found = np.where(np.isnan(X), np.nan, X - denoised)
-    again = denoised + np.roll(found, int(MOVED * len(X)), axis=0)
+    found, rows = np.where(np.isnan(X), np.nan, X - denoised), int(MOVED * len(X))
+    again = denoised + np.roll(found, rows, axis=0)
+    again = np.where(np.roll(codes, rows, axis=0), np.roll(X, rows, axis=0), again)
     difference = denoise(again).astype(np.float64) - denoised
     return float(np.linalg.norm(difference)) / size if size else 0.0

@@ -201,9 +201,9 @@ class Columns:
         """Deviations from the centre in spreads; NaN where no value is, absurd where it is a code."""
         with np.errstate(over="ignore"):
             Z: Array = (X.astype(np.float64) - self.center) / self.spread
-        return np.where(self._codes(X), 2.0 * LARGEST, np.clip(Z, -LARGEST, LARGEST))
+        return np.where(self.codes(X), 2.0 * LARGEST, np.clip(Z, -LARGEST, LARGEST))
 
-    def _codes(self, X: Array) -> Array:
+    def codes(self, X: Array) -> Array:
         """Cells in which nothing was measured."""
         found = np.zeros(X.shape, dtype=bool)
         for j, values in enumerate(self.nothing):

@@ -26,6 +26,7 @@ from rnlmf.opinions.settling import (
     distance_in_scales,
     first_suspicion,
     in_bursts,
+    in_stretches,
     judgeable,
     most_suspicious,
     order_helps,
@@ -156,6 +157,8 @@ class Judge:
             return Verdict.learn(part, judged, said, dealing=dealing).dealing
 
         dealing = deals(learned, Dealing.BY_COLUMN)
+        if dealing is Dealing.TOGETHER and in_stretches(learned.hidden, sequence):
+            dealing = Dealing.NOT
         if dealing:
             before = part, learned.hidden, judged, columns, sequence
             again = settle(*before, dealing=dealing, most_stages=0)

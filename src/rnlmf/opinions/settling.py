@@ -170,6 +170,11 @@ def in_bursts(probability: Array, hidden: Array, sequence: Sequence | None) -> A
     return odds / (1.0 + odds)
 
 
+def in_stretches(hidden: Array, sequence: Sequence | None) -> bool:
+    """Whether most of what is hidden follows on each other; what is dealt out comes one by one."""
+    return sequence is not None and bool(2 * np.sum(hidden[1:] & hidden[:-1]) > hidden.sum())
+
+
 def vouched_for(
     fellows: Fellows,
     Z: Array,
