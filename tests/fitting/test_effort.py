@@ -80,8 +80,8 @@ def test_the_samples_that_a_fit_has_denoised_are_those_of_an_encoding(curved):
     assert np.mean(np.abs(fit.samples.Y - again) < 1e-2) > 0.97
 
 
-def test_where_several_opinions_are_heard_only_the_fit_itself_is_long(curved, monkeypatch):
-    """Candidates and the dictionaries of folds, each learned once, end early."""
+def _iterations(monkeypatch):
+    """Most iterations of every fit from here on."""
     most = []
     run = learner.run_solver
     monkeypatch.setattr(
@@ -89,6 +89,12 @@ def test_where_several_opinions_are_heard_only_the_fit_itself_is_long(curved, mo
         "run_solver",
         lambda solver, *a: most.append(solver.options.max_iter) or run(solver, *a),
     )
+    return most
+
+
+def test_where_several_opinions_are_heard_only_the_fit_itself_is_long(curved, monkeypatch):
+    """Candidates and the dictionaries of folds, each learned once, end early."""
+    most = _iterations(monkeypatch)
     estimator = RNLMF(20, random_state=0).fit(curved[1])
     candidates, folds = (
         len(estimator.selection_),
@@ -109,18 +115,6 @@ def test_a_search_for_one_of_several_opinions_is_of_some_samples(curved, monkeyp
     settings = learner.LearnerSettings(20)
     learner.Learner(settings).begin(curved[1], 0, None, brief=True)
     assert set(fitted) == {180}
-
-
-def _iterations(monkeypatch):
-    """Most iterations of every fit from here on."""
-    most = []
-    run = learner.run_solver
-    monkeypatch.setattr(
-        learner,
-        "run_solver",
-        lambda solver, *a: most.append(solver.options.max_iter) or run(solver, *a),
-    )
-    return most
 
 
 @pytest.mark.parametrize("heard", [True, False])

@@ -139,7 +139,9 @@ def _codes(
         told = yes | np.array([code not in values for values in states])
         if yes.sum() <= max(SHARED * told.sum(), FEWEST_COLUMNS - 1) or not _alike(counts[yes]):
             continue
-        company = np.array([n > 0 and _in_company(there, j) for j, n in enumerate(counts)])
+        company = np.zeros(len(counts), dtype=bool)
+        for j, value, rows in groups:
+            company[j] |= value == code and _in_company(there, j, rows)
         there[:, company] &= there[:, company].sum(axis=1, keepdims=True) == 1
         usual = FAR_MORE * float(np.median(counts[yes]))
         mostly, counts = 2 * there.sum(axis=0) > counts, there.sum(axis=0)
@@ -187,14 +189,12 @@ def _visits(rows: Array) -> Array:
     return visits
 
 
-def _in_company(returning: Array, j: int, rows: Array | None = None) -> bool:
+def _in_company(returning: Array, j: int, rows: Array) -> bool:
     """Whether other columns have returning values in the same rows, more than by chance."""
     others = returning.sum(axis=1) - returning[:, j]
-    there = returning[:, j]
-    if rows is not None:
-        there = np.zeros(len(others), dtype=bool)
-        there[rows] = True
-    error = float(np.std(others)) * np.sqrt(1.0 / there.sum() + 1.0 / max(np.sum(~there), 1))
+    there = np.zeros(len(others), dtype=bool)
+    there[rows] = True
+    error = float(np.std(others)) * np.sqrt(1.0 / len(rows) + 1.0 / max(np.sum(~there), 1))
     return float(others[there].mean() - others[~there].mean()) > TOGETHER * error
 
 
