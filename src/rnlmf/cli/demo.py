@@ -123,6 +123,7 @@ def main(folder: Path) -> None:
         need(library, "demo", "The demo")
     folder.mkdir(parents=True, exist_ok=True)
     print("Relative error (%) against the truth, which only this table has seen.")
+    print("Columns with units of their own: in their standard deviations; the pages have it in units.")
     print("RNLMF: it chooses from the noisy data, with no parameter given.")
     print("PCA: at the rank that is best against the truth.\n")
     print(f"{'data':28}{'noisy':>8}{'PCA':>16}{'RNLMF':>9}{'seconds':>10}")
