@@ -121,3 +121,16 @@ def test_a_sensor_that_is_off_now_and_then_lives_nowhere_else(rng):
     # Errors of bursts differ from row to row.
     Z[suspects] = 5.0 * rng.normal(size=suspects.sum())
     assert not lives_elsewhere(Z, suspects, witness, sequence).any()
+
+
+def test_where_all_columns_are_off_now_and_then_one_is_so_twice_by_chance(rng):
+    Z = 0.1 * rng.normal(size=(400, 8))
+    witness = Witness(np.zeros(Z.shape), np.full(Z.shape, 0.1))
+    suspects = np.zeros(Z.shape, dtype=bool)
+    for j in range(8):
+        suspects[40 * j : 40 * j + 25, j] = True
+    suspects[350:375, 0] = True
+    Z[suspects] += 5.0
+    assert not lives_elsewhere(Z, suspects, witness, Sequence.of(400)).any()
+    suspects[:, 1:] = False
+    assert lives_elsewhere(Z, suspects, witness, Sequence.of(400)).any()

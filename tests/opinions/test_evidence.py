@@ -53,3 +53,14 @@ def test_no_suspects_no_evidence(related):
     overall, shares = phi(related, np.zeros(related.shape, dtype=bool))
     assert overall == 0.0
     assert not shares.any()
+
+
+def test_bad_rows_mislead_those_beside_them_however_well_fellows_know_these(rng):
+    """By time alone: columns that tell each other exactly are not led astray by neighbours."""
+    t = np.linspace(0.0, 30.0, 400)
+    moves = np.column_stack([np.sin(t), np.cos(1.3 * t)]) + 0.02 * rng.normal(size=(400, 2))
+    X = moves @ rng.normal(size=(2, 8)) + 1e-3 * rng.normal(size=(400, 8))
+    suspects = np.zeros(X.shape, dtype=bool)
+    suspects[rng.permutation(400)[:20]] = True
+    X = np.where(suspects, X.mean(axis=0) + X.std(axis=0) * rng.normal(size=X.shape), X)
+    assert phi(X, suspects, Sequence.of(400))[0] > 0.8

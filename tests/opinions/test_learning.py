@@ -69,3 +69,15 @@ def test_rows_of_an_ordered_judge_may_come_without_order(rng):
     rows = rng.permutation(len(noisy))
     found = judge.judge(noisy[rows]).repaired(noisy[rows])
     assert np.std(found - truth[rows]) < 0.4 * np.std(noisy - truth)
+
+
+def test_errors_that_are_many_do_not_hide_each_other():
+    """Noise of the columns' own deviation in a third of the cells: no error is far off at first."""
+    truth, _ = surface(900, 0)
+    rng = np.random.default_rng(1)
+    wrong = rng.random(truth.shape) < 0.3
+    noisy = truth + np.where(wrong, truth.std(axis=0) * rng.normal(size=truth.shape), 0.0)
+    judgement = Judge.learn(noisy)[1]
+    left = np.linalg.norm(judgement.repaired(noisy) - truth) / np.linalg.norm(noisy - truth)
+    assert left < 0.7
+    assert np.mean(judgement.wrong[~wrong]) < 0.03

@@ -8,15 +8,15 @@ from rnlmf import RNLMF
 from rnlmf.engine.batches import evenly_drawn
 from rnlmf.estimators import judging
 from rnlmf.fitting import learner
-from rnlmf.opinions import Judge, Sequence, judge
+from rnlmf.opinions import Judge, Sequence, judge, learning
 from rnlmf.opinions.panel import Panel
 
 
 @pytest.fixture
 def few_at_a_time(monkeypatch):
     """How many rows panels were learned from, with small bounds."""
-    monkeypatch.setattr(judge, "LEARNED_ROWS", 400)
-    monkeypatch.setattr(judge, "STRETCH_ROWS", 80)
+    monkeypatch.setattr(learning, "LEARNED_ROWS", 400)
+    monkeypatch.setattr(learning, "STRETCH_ROWS", 80)
     monkeypatch.setattr(judge, "JUDGED_ROWS", 300)
     learned, learn = [], Panel.learn.__func__
     monkeypatch.setattr(

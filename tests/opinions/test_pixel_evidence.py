@@ -7,7 +7,7 @@ from rnlmf.opinions.pixel_relations import Relations
 from rnlmf.opinions.pixel_scale import Scale
 
 ENDS = (-3.0, 3.0)
-SCALE = Scale(*ENDS)
+SCALE = Scale(*ENDS, span=ENDS[1] - ENDS[0])
 
 
 @pytest.fixture(scope="module")

@@ -45,3 +45,12 @@ def test_a_white_that_is_not_quite_the_commonest_is_white(rng):
     assert scale.high < 1.0
     assert not scale.beyond(values).any()
     assert scale.beyond(np.array([1.2])).all()
+
+
+def test_the_span_is_that_of_most_values_where_nothing_piles_up(rng):
+    right = rng.random(10_000)
+    noisy = right + np.where(rng.random(len(right)) < 0.1, rng.normal(0.0, 1.0, len(right)), 0.0)
+    assert Scale.of(noisy).span == pytest.approx(1.0, abs=0.15)
+    # Beside a pile that is one end only, the others count.
+    dark = np.where(rng.random(len(right)) < 0.96, 0.0, right)
+    assert Scale.of(dark).span == pytest.approx(1.0, abs=0.1)

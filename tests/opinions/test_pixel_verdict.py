@@ -5,7 +5,7 @@ from rnlmf.opinions.pixel_scale import LEAST_ERROR, Scale
 from rnlmf.opinions.pixel_verdict import PixelVerdict
 
 ENDS = (0.0, 1.0)
-SCALE = Scale(*ENDS)
+SCALE = Scale(*ENDS, span=ENDS[1] - ENDS[0])
 # Two pixels to either side.
 NEAR = (np.arange(50)[:, None] + (-2, -1, 1, 2)) % 50
 
@@ -69,3 +69,16 @@ def test_brighter_than_white_is_wrong(images):
     wide = np.full(Z.shape, 0.3)
     probability = verdict.probability(Z, np.zeros(Z.shape, dtype=bool), guess, wide)
     assert probability[0, 10] > 0.9
+
+
+def test_what_was_added_is_wrong_wherever_it_leads(images, rng):
+    """Noise upon the right values, of a fifth of the span: errors have no values of their own."""
+    prediction, right, _, _ = images
+    wrong = rng.random(right.shape) < 0.1
+    noisy = np.where(wrong, right + 0.2 * rng.normal(size=right.shape), right)
+    verdict, probability = judged(noisy, prediction)
+    assert verdict.added > 0.5
+    assert verdict.size == pytest.approx(0.2, abs=0.08)
+    far = wrong & (np.abs(noisy - prediction) > 0.25)
+    assert np.mean(probability[far] > 0.5) > 0.9
+    assert np.mean(probability[~wrong] > 0.5) < 0.01

@@ -6,7 +6,7 @@ import pytest
 from rnlmf.opinions import Judge, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
-from rnlmf.opinions.settling import Stretches, in_stretches
+from rnlmf.opinions.settling import Stretches, in_stretches, like_bad_rows
 
 
 @pytest.fixture
@@ -108,3 +108,49 @@ def test_what_is_dealt_out_comes_one_by_one(rng):
     assert in_stretches(stretches, Sequence.of(200))
     # Rows without an order have none.
     assert not in_stretches(stretches, None)
+
+
+@pytest.fixture
+def known_by_fellows(rng):
+    """A smooth sequence of columns that tell each other even better than neighbours in time do."""
+    t = np.linspace(0.0, 30.0, 500)
+    moves = np.column_stack([np.sin(t), np.cos(1.3 * t)]) + 0.02 * rng.normal(size=(500, 2))
+    X = moves @ rng.normal(size=(2, 8))
+    return X + 1e-3 * rng.normal(size=X.shape)
+
+
+def test_order_counts_where_it_could_stand_for_the_fellows(known_by_fellows, rng):
+    X = known_by_fellows
+    rows = rng.permutation(len(X))[:25]
+    noisy = X.copy()
+    noisy[rows] = X.mean(axis=0) + X.std(axis=0) * rng.normal(size=(25, X.shape[1]))
+    judge, judgement = Judge.learn(noisy, Sequence.of(len(X)))
+    assert judge.ordered
+    left = np.linalg.norm(judgement.repaired(noisy) - X) / np.linalg.norm(noisy - X)
+    assert left < 0.3
+    shuffled = noisy[rng.permutation(len(X))]
+    assert not Judge.learn(shuffled, Sequence.of(len(X)))[0].ordered
+
+
+def test_a_smooth_sequence_that_fellows_know_is_left_as_it_is(known_by_fellows):
+    _, judgement = Judge.learn(known_by_fellows, Sequence.of(len(known_by_fellows)))
+    assert not judgement.wrong.any()
+
+
+def test_rows_as_far_off_as_bad_rows_are_bad_though_they_fit(rng):
+    Z = rng.normal(size=(300, 4))
+    time = Witness(np.zeros(Z.shape), np.ones(Z.shape))
+    row = Witness(Z.copy(), np.ones(Z.shape))
+    wrong = np.zeros(Z.shape, dtype=bool)
+    Z[10:210:10] = 50.0 * (1.0 + rng.random((20, 4)))
+    wrong[10:210:10] = True
+    judged = np.ones(Z.shape, dtype=bool)
+    assert not like_bad_rows(Z, wrong, judged, [row, time, row]).any()
+    Z[[5, 15]] = 90.0
+    found = like_bad_rows(Z, wrong, judged, [row, time, row])
+    assert found[[5, 15]].all()
+    assert found.sum() == 8
+    # Where many rows are elsewhere and fit, they are events.
+    Z[220:260:2] = 90.0
+    assert not like_bad_rows(Z, wrong, judged, [row, time, row]).any()
+    assert not like_bad_rows(Z, wrong, judged, [row]).any()

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from rnlmf.opinions import Judge
-from rnlmf.opinions.densities import ColumnCells
+from rnlmf.opinions.densities import ColumnCells, Witness
 from rnlmf.opinions.together import dealt_together
+from rnlmf.opinions.verdict import Dealing, Verdict
 
 
 def weakly_related(n, m, noise, seed=0):
@@ -85,9 +86,9 @@ def test_a_few_columns_of_an_odd_shape_decide_nothing():
     ]
     found = dealt_together(cells, list(X.T))
     assert found is not None
-    assert all(column.values.flat for column in found[2:])
+    assert all(column is not None and column.values.flat for column in found[2:])
     # They have far more than the others, of another kind.
-    assert not any(column.share for column in found[:2])
+    assert found[:2] == [None, None]
 
 
 def test_few_columns_are_not_judged_together():
@@ -98,3 +99,20 @@ def test_few_columns_are_not_judged_together():
         ColumnCells(z, p[None], np.full((1, 600), 0.2)) for z, p in zip(X.T, prediction.T, strict=True)
     ]
     assert dealt_together(cells, list(X.T)) is None
+
+
+def test_columns_with_far_more_errors_tell_them_by_themselves():
+    """A slip of the point is plain where values are far from zero."""
+    rng = np.random.default_rng(6)
+    prediction = rng.normal(size=(600, 12))
+    X = prediction + 0.3 * rng.normal(size=prediction.shape)
+    X[:, 2:] = anywhere(X[:, 2:], 0.1, rng)
+    plain = rng.random((600, 2)) < 0.2
+    X[:, :2] += np.where(plain, 20.0, 0.0)
+    judged = np.ones(X.shape, dtype=bool)
+    witnesses = [Witness(prediction, np.full(X.shape, 0.3))]
+    verdict = Verdict.learn(X, judged, witnesses, dealing=Dealing.TOGETHER)
+    assert verdict.together
+    probability = verdict.probability(X, judged, witnesses)
+    assert np.all(probability[:, :2][plain] > 0.5)
+    assert np.mean(probability[:, :2][~plain] > 0.5) < 0.02

@@ -18,7 +18,7 @@ Values that return to the letter (zeros) are no tail; where they are has been lo
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import binomtest, norm, rankdata
+from scipy.stats import binomtest, norm, poisson, rankdata
 
 from rnlmf.opinions.columns import LEAST_GAP
 from rnlmf.opinions.densities import Witness
@@ -55,19 +55,24 @@ def lives_elsewhere(Z: Array, suspects: Array, witness: Witness, sequence: Seque
     """Columns that are elsewhere again and again, and move there as they do at home: two states.
 
     Sensors that are off by a constant are so now and then; a lamp is on for half of the day. Errors of
-    a burst differ from row to row.
+    a burst differ from row to row. Where all columns are off now and then, one is so twice by chance.
     """
     found = np.zeros(Z.shape[1], dtype=bool)
     if sequence is None:
         return found
-    off = np.abs(Z - witness.prediction)
-    for j in np.flatnonzero(suspects.mean(axis=0) > LIVES):
-        lengths = []
+    off, often = np.abs(Z - witness.prediction), np.zeros(Z.shape[1])
+    share = np.zeros(Z.shape[1])
+    for j in np.flatnonzero(suspects.any(axis=0)):
         for first, last in sequence.runs(suspects[:, j]):
             steps = np.abs(np.diff(Z[first:last, j]))
             if len(steps) and np.median(steps) < SMOOTH * np.median(off[first:last, j]):
-                lengths.append(last - first)
-        found[j] = len(lengths) >= OFTEN and sum(lengths) > LIVES * len(Z)
+                often[j] += 1
+                share[j] += (last - first) / len(Z)
+    # Stretches of the usual length, and as many as the other columns have.
+    stretches = share * often.sum() / max(share.sum(), 1e-12)
+    usual = (stretches.sum() - stretches) / max(len(found) - 1, 1)
+    by_chance = (poisson.sf(np.ceil(stretches) - 1, usual) > CHANCE) & (share.mean() <= LIVES)
+    found = (often >= OFTEN) & (share > LIVES) & ~by_chance
     # Where most suspects are states, so are the others.
     return found | (2 * suspects[:, found].sum() > suspects.sum())
 

@@ -32,6 +32,8 @@ LARGEST_LOSS = 4.0
 # Rows between two cells of one column that are believed at the same time.
 APART = 6
 REACH = 4
+# Of the witnesses of a sequence, the one that knows neighbours in time alone.
+BY_TIME = 1
 # With fewer suspects nothing can be said of a column by itself; they count as so many of all columns.
 FEWEST = 10.0
 # The share of the suspects that must be wrong before any is touched, and the standard errors by which
@@ -53,9 +55,9 @@ def misleading(
     believed = _one_in_a_row(suspects & judged, sequence, rng)
     if not believed.any():
         return 0.0, np.zeros(Z.shape[1])
-    scale = witnesses[0].scale
+    scales = [witness.scale for witness in witnesses]
     residual = Z - witnesses[0].prediction
-    real, of_column = _harm(Z, suspects, believed, judged, scale, testify, sequence)
+    real, of_column = _harm(Z, suspects, believed, judged, scales, testify, sequence)
 
     made_up = believed if sequence is not None else _elsewhere(believed, judged & ~suspects, rng)
     spoiled = Z.copy()
@@ -64,7 +66,7 @@ def misleading(
         if len(rows):
             drawn = -rng.permutation(source)[: len(rows)]
             spoiled[rows, j] = witnesses[0].prediction[rows, j] + drawn
-    fake, of_fake = _harm(spoiled, suspects, made_up, judged, scale, testify, sequence)
+    fake, of_fake = _harm(spoiled, suspects, made_up, judged, scales, testify, sequence)
     if not len(fake) or fake.mean() <= 0.0:
         return 0.0, np.zeros(Z.shape[1])
     overall = float(real.mean() / fake.mean())
@@ -129,22 +131,29 @@ def _harm(
     suspects: Array,
     believed: Array,
     judged: Array,
-    scale: Array,
+    scales: list[Array],
     testify: Testimony,
     sequence: Sequence | None,
 ) -> tuple[Array, Array]:
     """What believing some cells costs their fellows, and the cells' columns."""
 
-    def losses(hidden: Array) -> Array:
-        prediction = testify(Z, hidden)[0].prediction
-        return np.minimum(np.abs(Z - prediction) / scale, LARGEST_LOSS)
+    def losses(hidden: Array) -> list[Array]:
+        said = zip(testify(Z, hidden), scales, strict=True)
+        return [np.minimum(np.abs(Z - w.prediction) / s, LARGEST_LOSS) for w, s in said]
 
     fellows = judged & ~suspects & ~believed
-    change = losses(suspects & ~believed) - losses(suspects | believed)
-    change = np.where(fellows, change, 0.0)
+    changes = [
+        np.where(fellows, with_them - without, 0.0)
+        for with_them, without in zip(
+            losses(suspects & ~believed), losses(suspects | believed), strict=True
+        )
+    ]
     rows, columns = np.nonzero(believed)
-    harm = change[rows].sum(axis=1)
+    harm = changes[0][rows].sum(axis=1)
     if sequence is not None:
+        # Who is in a bad row misleads what is said by time alone, however well fellows know it.
+        bad = mostly_hidden(suspects)[rows]
         for offset in range(-REACH, REACH + 1):
-            harm += change[np.clip(rows + offset, 0, len(Z) - 1), columns]
+            beside = np.clip(rows + offset, 0, len(Z) - 1)
+            harm += np.where(bad, changes[BY_TIME][beside, columns], changes[0][beside, columns])
     return harm, columns

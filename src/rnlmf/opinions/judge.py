@@ -8,13 +8,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.anywhere import lives_elsewhere, not_anywhere
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.judgement import Judgement, tails_of
-from rnlmf.opinions.learning import Settlement, Stage, gradually, settle, with_further
+from rnlmf.opinions.learning import (
+    Settlement,
+    Stage,
+    gradually,
+    learned_rows,
+    settle,
+    unblurred,
+    with_further,
+)
 from rnlmf.opinions.linear import BEYOND
 from rnlmf.opinions.optimism import with_optimism
 from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered, mostly_hidden
@@ -28,6 +35,7 @@ from rnlmf.opinions.settling import (
     in_bursts,
     in_stretches,
     judgeable,
+    like_bad_rows,
     most_suspicious,
     order_helps,
     vouched_for,
@@ -45,8 +53,6 @@ ONE_BY_ONE = 0.9
 ODD = 0.05
 # What is off by more scales in a bad row is repaired.
 FAR = 4.0
-# Panels are learned from at most so many rows; of longer sequences, from stretches of so many.
-LEARNED_ROWS, STRETCH_ROWS = 20_000, 2_000
 # Rows without an order are judged so many at a time: that bounds the memory.
 JUDGED_ROWS = 20_000
 
@@ -130,7 +136,7 @@ class Judge:
         columns = Columns.of(X)
         Z = columns.scaled(X)
         known = tuple(map(Remembered, further))
-        whole, rows = sequence, _learned_rows(Z, sequence)
+        whole, rows = sequence, learned_rows(Z, sequence)
         part = Z[rows]
         sequence = None if whole is None else whole.part(rows)
         judged = judgeable(columns, X[rows], part, sequence)
@@ -140,7 +146,7 @@ class Judge:
             and not order_helps(part, X[rows], judged, columns, sequence, known)
         ):
             sequence = whole = None
-            rows = _learned_rows(Z, None)
+            rows = learned_rows(Z, None)
             part = Z[rows]
         if sequence is not None:
             columns = columns.with_exceptions(X[rows])
@@ -192,8 +198,14 @@ class Judge:
                 learned = wider
             else:
                 found = simple
+        found = found or evidence(learned.hidden, learned.panel, learned.hearing)
+        if not found.suspects.any():
+            clearer = unblurred(part, first, judged, columns, sequence, known)
+            if clearer is not None:
+                learned = clearer
+                found = evidence(learned.hidden, learned.panel, learned.hearing)
         hidden, panel, stages, hearing = learned
-        witnesses, suspects, overall, shares = found or evidence(hidden, panel, hearing)
+        witnesses, suspects, overall, shares = found
         verdict = Verdict.learn(part, judged, witnesses, dealing=dealing)
         alone = verdict if sequence is None else Verdict.learn(part, judged, witnesses[-1:])
         least = _least_distances(part, suspects, witnesses[0], shares)
@@ -281,6 +293,7 @@ class Judge:
             if self.verdict.tells:
                 probability[stretches.away(Z, witnesses[-1])] = 1.0
             wrong = probability > 0.5
+            wrong |= like_bad_rows(Z, wrong, judged, witnesses)
             if round_ == ROUNDS - 1:
                 break
             new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence, ONE_BY_ONE)
@@ -373,17 +386,6 @@ def _bounds(Z: Array, hidden: Array) -> tuple[Array, Array]:
     told = low <= high
     beyond = BEYOND * np.where(told, high - low, 0.0)
     return np.where(told, low - beyond, -np.inf), np.where(told, high + beyond, np.inf)
-
-
-def _learned_rows(Z: Array, sequence: Sequence | None) -> Array:
-    """Rows that panels are learned from: all, or some, of a sequence in long stretches."""
-    n = len(Z)
-    if n <= LEARNED_ROWS:
-        return np.arange(n)
-    if sequence is None:
-        return np.sort(canonical_order(Z)[:: -(-n // LEARNED_ROWS)])
-    starts = np.linspace(0, n - STRETCH_ROWS, LEARNED_ROWS // STRETCH_ROWS).astype(np.intp)
-    return np.unique(starts[:, None] + np.arange(STRETCH_ROWS))
 
 
 def _least_distances(Z: Array, suspects: Array, witness: Witness, shares: Array) -> Array:

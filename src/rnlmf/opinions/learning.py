@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.mixing import typical
@@ -32,6 +33,8 @@ FIRST_PRICE = 0.5
 LEARNED, IN_TURNS = 5e-4, 2
 # Stages that are kept for new rows, and rounds in each of them.
 STAGES, STAGE_ROUNDS = 2, 4
+# Panels are learned from at most so many rows; of longer sequences, from stretches of so many.
+LEARNED_ROWS, STRETCH_ROWS = 20_000, 2_000
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,17 @@ class Settlement(NamedTuple):
         return self.panel.testify(Z, self.hidden, judged, sequence, self.hearing)
 
 
+def learned_rows(Z: Array, sequence: Sequence | None) -> Array:
+    """Rows that panels are learned from: all, or some, of a sequence in long stretches."""
+    n = len(Z)
+    if n <= LEARNED_ROWS:
+        return np.arange(n)
+    if sequence is None:
+        return np.sort(canonical_order(Z)[:: -(-n // LEARNED_ROWS)])
+    starts = np.linspace(0, n - STRETCH_ROWS, LEARNED_ROWS // STRETCH_ROWS).astype(np.intp)
+    return np.unique(starts[:, None] + np.arange(STRETCH_ROWS))
+
+
 def settle(
     Z: Array,
     hidden: Array,
@@ -94,8 +108,12 @@ def settle(
     further: tuple[Opinion, ...] = (),
     dealing: Dealing = Dealing.NOT,
     most_stages: int = STAGES,
+    gross: bool = True,
 ) -> Settlement:
-    """Learn, judge and hide in turns until the verdict does not change any more."""
+    """Learn, judge and hide in turns until the verdict does not change any more.
+
+    Suspects are `gross` errors, or need not be (:func:`unblurred`).
+    """
     always = np.isnan(Z) | columns.absurd(Z)
     stretches = Stretches(Z, judged, columns, sequence)
     changes = np.zeros(Z.shape, dtype=np.int8)
@@ -103,7 +121,7 @@ def settle(
     for _ in range(LEARNING_ROUNDS):
         hearing = Hearing()
         panel, witnesses = Panel.learn(Z, hidden, judged, columns, sequence, further, hearing)
-        suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE, dealing=dealing)
+        suspicion = Verdict.learn(Z, judged, witnesses, FIRST_PRICE, dealing=dealing, gross=gross)
         if len(stages) < most_stages:
             stages.append(Stage.of(panel, suspicion, Z, judged, hidden, hearing))
         wrong = _suspects(panel, suspicion, witnesses, Z, hidden, judged, always, sequence)
@@ -185,3 +203,25 @@ def with_further(
     earlier = settle(Z, first, judged, columns, sequence, further, dealing)
     others = earlier.witnesses(Z, judged, sequence)[0]
     return earlier if size(others.prediction) < size(known.prediction) else later
+
+
+def unblurred(
+    Z: Array,
+    first: Array,
+    judged: Array,
+    columns: Columns,
+    sequence: Sequence | None,
+    further: tuple[Opinion, ...],
+) -> Settlement | None:
+    """Begin with suspects that are not gross: errors that are many blur what would tell them.
+
+    A third of the cells with noise of the column's own deviation makes predictions so unsure that no
+    error is far off. Who hides the farthest ones sees more. That is believed only if gross errors are
+    told by most columns in the end, which a heavy tail of right cells never does: it stays a tail.
+    """
+    begun = settle(Z, first, judged, columns, sequence, further, gross=False)
+    if not np.any(begun.hidden & ~first):
+        return None
+    found = settle(Z, begun.hidden, judged, columns, sequence, further, most_stages=0)
+    verdict = Verdict.learn(Z, judged, found.witnesses(Z, judged, sequence))
+    return found._replace(stages=begun.stages) if verdict.in_company else None

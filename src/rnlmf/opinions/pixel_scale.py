@@ -16,6 +16,8 @@ from rnlmf.typing import Array
 PILE = 0.01
 # An error is gross: what is off by less than this share of the span is not worth a correction.
 LEAST_ERROR = 0.1
+# The span is that of all cells but this share, half of it at either end where nothing piles up.
+MOST = 0.1
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class Scale:
 
     low: float
     high: float
+    span: float
 
     @classmethod
     def of(cls, values: Array) -> Scale:
@@ -37,12 +40,12 @@ class Scale:
         high = distinct[::-1][np.argmax(np.r_[upper, True]) % len(distinct)]
         if not low < high:
             low, high = distinct[0], distinct[-1]
-        return cls(float(low), float(high))
-
-    @property
-    def span(self) -> float:
-        """From one end to the other."""
-        return self.high - self.low
+        # Where nothing piles up, the farthest values may be errors: most are not.
+        between = values[(values > low) & (values < high)]
+        usual = np.quantile(between, (MOST / 2.0, 1.0 - MOST / 2.0)) if len(between) else (low, high)
+        first = low if np.sum(values == low) > PILE * len(values) else usual[0]
+        last = high if np.sum(values == high) > PILE * len(values) else usual[1]
+        return cls(float(low), float(high), float(last - first) or float(high - low))
 
     def clipped(self, prediction: Array) -> Array:
         """Nothing is predicted beyond black and white."""

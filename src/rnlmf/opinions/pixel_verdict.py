@@ -2,11 +2,12 @@
 
 Values lie between two ends, where they pile up: black and white. A right value is Student's about its
 prediction ``p`` with scale ``s``, cut off at the ends, so that an end has the whole tail beyond it as
-its probability; nothing that is right lies beyond them. A wrong value has a distribution ``h`` of its
-own over the ends and the bins between them, wherever it is: salt is white, a block is black. The share
-``pi`` of wrong pixels is that of a pixel's neighbours, drawn to its row's own by a few pixels, as that
-is to the share of all rows: the pixels of a block are wrong together. With ``F`` the probability of the
-value's bin if right,
+its probability; nothing that is right lies beyond them. A wrong value has a distribution of its own
+over the ends and the bins between them, wherever it is: salt is white, a block is black. Or something
+was added to what is right: then it is normal about its prediction, with a deviation ``S`` that all
+pixels share. ``h`` is a mixture of both. The share ``pi`` of wrong pixels is that of a pixel's
+neighbours, drawn to its row's own by a few pixels, as that is to the share of all rows: the pixels of a
+block are wrong together. With ``F`` the probability of the value's bin if right,
 
     P(wrong) = pi h / (pi h + (1 - pi) F),
 
@@ -15,11 +16,11 @@ value's bin if right,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from scipy.special import stdtr
+from scipy.special import ndtr, stdtr
 from scipy.stats import t as student
 
 from rnlmf.opinions.densities import student_density
@@ -27,7 +28,9 @@ from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
 from rnlmf.opinions.pixel_scale import Scale
 from rnlmf.typing import Array
 
-FREEDOMS = (10.0, 4.0, 2.0, 1.0)
+# Deviations in which errors have a part are too large, and make right cells look like a sharp peak with
+# heavy tails: heavier ones are made of errors.
+FREEDOMS = (10.0, 4.0)
 STEPS = 15
 # Steps before a pixel's neighbours have a say.
 OF_ROWS = 3
@@ -38,6 +41,8 @@ BINS = 16
 # A row's own share of wrong pixels counts from so many pixels on. No row has more wrong than right.
 OWN_PIXELS, MOST_WRONG = 10.0, 0.5
 FIRST_SHARE = 0.05
+# What is added is of this share of the span at first.
+FIRST_SIZE = 0.3
 # Every value is possible as an error, in this share of them.
 ANYWHERE = 0.01
 # Right values are not beyond the ends.
@@ -46,13 +51,18 @@ IMPOSSIBLE = 1e-9
 
 @dataclass(frozen=True)
 class PixelVerdict:
-    """Degrees of freedom, shares of errors that lie in every bin, and of wrong pixels in all rows."""
+    """Degrees of freedom, shares of errors that lie in every bin, and of wrong pixels in all rows.
+
+    Of the errors the share `added` is added to what is right, with the deviation `size`.
+    """
 
     freedom: float
     values: Array
     share: float
     scale: Scale
     near: Array
+    added: float = 0.5
+    size: float = 1.0
 
     @classmethod
     def learn(
@@ -66,29 +76,38 @@ class PixelVerdict:
     ) -> PixelVerdict:
         """Of greatest likelihood for cells that are not missing, with rows' shares."""
         uniform = np.full(BINS + 2, 1.0 / (BINS + 2))
-        best, likelihood = cls(FREEDOMS[0], uniform, FIRST_SHARE, scale, near), -np.inf
+        first = cls(FREEDOMS[0], uniform, FIRST_SHARE, scale, near, size=FIRST_SIZE * scale.span)
+        best, likelihood = first, -np.inf
+        gross = ~missing & scale.gross(Z - prediction)
+        rows, bins, off = np.nonzero(gross)[0], first._bins(Z)[gross], (Z - prediction)[gross]
         for freedom in FREEDOMS:
-            verdict = cls(freedom, uniform, FIRST_SHARE, scale, near)
+            verdict, share = replace(first, freedom=freedom), np.full(len(Z), FIRST_SHARE)
             right = verdict._right(Z, prediction, deviation)
-            gross = ~missing & scale.gross(Z - prediction)
-            rows, bins, F = np.nonzero(gross)[0], verdict._bins(Z)[gross], right[gross]
-            share, values = np.full(len(Z), FIRST_SHARE), uniform
+            F = right[gross]
             for _ in range(STEPS):
-                P = _posterior(share[rows], values[bins], F)
-                total, mean = float(P.sum()), float(P.sum()) / Z.size
-                share = _shares(rows, P, mean, Z.shape)
-                counts = np.bincount(bins, P, minlength=len(values)) + 1e-9
+                of_value, added = verdict._wrong(off, bins)
+                P = _posterior(share[rows], of_value + added, F)
+                total = float(P.sum())
+                share = _shares(rows, P, total / Z.size, Z.shape)
+                A = P * added / (of_value + added)
+                counts = np.bincount(bins, P - A, minlength=len(uniform)) + 1e-9
                 values = (1.0 - ANYWHERE) * counts / counts.sum() + ANYWHERE * uniform
-            value = float(np.log(share[rows] * values[bins] + (1.0 - share[rows]) * F).sum())
+                size = float(np.sqrt((A @ off**2 + 1e-9) / (A.sum() + 1e-9)))
+                verdict = replace(
+                    verdict, values=values, added=float(A.sum()) / max(total, 1e-9), size=size
+                )
+            wrong = np.sum(verdict._wrong(off, bins), axis=0)
+            value = float(np.log(share[rows] * wrong + (1.0 - share[rows]) * F).sum())
             value += float(np.log(right * (1.0 - share)[:, None])[~missing & ~gross].sum())
             if value > likelihood:
-                best, likelihood = cls(freedom, values, total / Z.size, scale, near), value
+                best, likelihood = replace(verdict, share=total / Z.size), value
         return best
 
     def probability(self, Z: Array, missing: Array, prediction: Array, deviation: Array) -> Array:
         """That cells are wrong; zero where they are missing or not far from their prediction."""
         gross = ~missing & self.scale.gross(Z - prediction)
-        rows, values = np.nonzero(gross)[0], self.values[self._bins(Z)[gross]]
+        rows = np.nonzero(gross)[0]
+        values = np.sum(self._wrong((Z - prediction)[gross], self._bins(Z)[gross]), axis=0)
         right, share = self._right(Z, prediction, deviation)[gross], np.full(len(rows), FIRST_SHARE)
         m, count = Z.shape[1], self.near.shape[1]
         beside = csr_matrix(
@@ -114,6 +133,15 @@ class PixelVerdict:
         inside = 1 + np.clip(place, 0, BINS - 1).astype(int)
         bins: Array = np.where(low >= Z, 0, np.where(high <= Z, BINS + 1, inside))
         return bins
+
+    def _wrong(self, off: Array, bins: Array) -> tuple[Array, Array]:
+        """Probability of the bins of wrong values that lie anywhere, and of those that were added."""
+        width = (self.scale.high - self.scale.low) / BINS
+        relative = off / self.size
+        added = np.exp(-0.5 * relative**2) * width / (self.size * np.sqrt(2.0 * np.pi))
+        low, high = bins == 0, bins == BINS + 1
+        added[low], added[high] = ndtr(relative[low]), ndtr(-relative[high])
+        return (1.0 - self.added) * self.values[bins], self.added * added
 
     def _right(self, Z: Array, prediction: Array, deviation: Array) -> Array:
         """Probability of the bin of every value, if it is right."""

@@ -23,6 +23,9 @@ AT_ONCE, AT_ONCE_ROWS = 0.5, 7
 CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
 # In a row that is mostly suspicious, so many of them do if it is a movement.
 MOVED = 2.0 / 3.0
+# Where so many rows are wrong as a whole, others as far from their neighbours are, too; unless they are
+# more than this share of them.
+FEWEST_BAD_ROWS, FIT_BY_CHANCE = 5, 0.25
 # So many rows tell how often errors fit each other by chance.
 EXCHANGED_ROWS = 500
 # Fellows that are off by more scales contradict a movement to where the column never is; elsewhere, and
@@ -33,8 +36,9 @@ CONTRADICTED, SELDOM = 6.0, 1e-3
 STUCK, AWAY, FARTHEST_STUCK = 3.0, 7.0, 10.0
 # Neighbours of hidden cells count from so many on.
 FEW = 10.0
-# Order is used where it makes the predictions of cells better by this share.
-ORDER_HELPS = 0.1
+# Order is used where it makes the predictions of cells better by this share; where fellows know as
+# much, if neighbours in time know most columns to this share of what they vary.
+ORDER_HELPS, SMOOTH = 0.1, 0.1
 # With fewer rows no order can be told from chance.
 FEWEST_ROWS = 30
 
@@ -175,6 +179,24 @@ def in_stretches(hidden: Array, sequence: Sequence | None) -> bool:
     return sequence is not None and bool(2 * np.sum(hidden[1:] & hidden[:-1]) > hidden.sum())
 
 
+def like_bad_rows(Z: Array, wrong: Array, judged: Array, witnesses: list[Witness]) -> Array:
+    """Cells of rows that leave their neighbours in time as far as rows do that are wrong as a whole.
+
+    Of such rows a few fit what fellows know by chance. Where many do, they are events.
+    """
+    found = np.zeros(wrong.shape, dtype=bool)
+    bad = mostly_hidden(wrong)
+    if len(witnesses) == 1 or bad.sum() < FEWEST_BAD_ROWS:
+        return found
+    distance = np.where(judged, distance_in_scales(Z, witnesses[1]), 0.0)
+    of_rows = np.median(distance, axis=1)
+    farther = of_rows > np.quantile(of_rows[bad], 0.5)
+    alike = farther & ~bad
+    if alike.sum() <= FIT_BY_CHANCE * np.sum(farther & bad):
+        found[alike] = judged[alike] & (distance[alike] > CONTRADICTED)
+    return found
+
+
 def vouched_for(
     fellows: Fellows,
     Z: Array,
@@ -305,17 +327,24 @@ def order_helps(
     sequence: Sequence,
     further: tuple[Opinion, ...],
 ) -> bool:
-    """Whether neighbours in time make the predictions of the fellows better."""
+    """Whether neighbours in time make the predictions of the fellows better, or could stand for them.
+
+    Of a smooth sequence that fellows predict as well, order tells what they cannot: rows that are wrong
+    as a whole, stretches in which a sensor is off. Rows of a table are not that much alike.
+    """
     if len(Z) < FEWEST_ROWS:
         return False
     hidden = first_suspicion(columns, X, Z, sequence)
     used = judged & ~hidden
-    _, (both, _, row) = Panel.learn(Z, hidden, judged, columns, sequence, further)
-    with_order, without = (
-        typical(Z - witness.prediction, used, columns.resolution) for witness in (both, row)
-    )
+    _, said = Panel.learn(Z, hidden, judged, columns, sequence, further)
+    predictions = [*(witness.prediction for witness in said), np.nanmedian(Z, axis=0)]
+    sizes = [typical(Z - prediction, used, columns.resolution) for prediction in predictions]
     some = used.any(axis=0)
-    return bool(some.any()) and float(np.median((with_order / without)[some])) < 1.0 - ORDER_HELPS
+    if not some.any():
+        return False
+    both, time, row, middle = (size[some] for size in sizes)
+    helps = np.median(both / row) < 1.0 - ORDER_HELPS
+    return bool(helps or np.quantile(time / middle, 0.75) < SMOOTH)
 
 
 def distance_in_scales(Z: Array, witness: Witness) -> Array:

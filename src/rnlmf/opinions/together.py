@@ -44,8 +44,11 @@ FIRST = 0.9
 
 def dealt_together(
     columns: list[ColumnCells], values: list[Array], gains: Array | None = None
-) -> list[ColumnVerdict] | None:
+) -> list[ColumnVerdict | None] | None:
     """Verdicts with one share of `values` that are dealt out; None if there are none.
+
+    None also for a column that has nothing to do with it: one that is not predicted sharply, or in
+    which far more looks so.
 
     Where columns have errors of their own, and gain `gains` by them, they would tell values of other
     rows themselves, and so would neighbours in time; those in the range must gain more.
@@ -74,8 +77,7 @@ def dealt_together(
     if rests[best] < 0.0:
         return None
     share, dealt = found[best][1], options[best]
-    none = ColumnVerdict()
-    return [_verdict(some[j], share, dealt[j]) if j in dealt else none for j in range(len(columns))]
+    return [_verdict(some[j], share, dealt[j]) if j in dealt else None for j in range(len(columns))]
 
 
 def _credibility(count: int) -> Array:
@@ -109,7 +111,7 @@ def _counted(columns: int) -> int:
     return columns - int(np.ceil(NOT_COUNTED * columns))
 
 
-def _verdict(cells: ColumnCells, share: float, values: Values) -> ColumnVerdict:
+def _verdict(cells: ColumnCells, share: float, values: Values) -> ColumnVerdict | None:
     right, wrong = _densities(cells, values)
     best = int(np.log(share * wrong + (1.0 - share) * right).sum(axis=1).argmax())
     posterior = share * wrong / (share * wrong + (1.0 - share) * right[best])
@@ -121,4 +123,4 @@ def _verdict(cells: ColumnCells, share: float, values: Values) -> ColumnVerdict:
     verdict = replace(verdict, tails=tuple(max(tail, FREEDOM) for tail in verdict.tails))
     # A column in which far more looks so has an odd shape.
     suspects = verdict.probability(cells.z, cells.p, cells.s) > 0.5
-    return ColumnVerdict() if suspects.mean() > FAR_MORE * share else verdict
+    return None if suspects.mean() > FAR_MORE * share else verdict

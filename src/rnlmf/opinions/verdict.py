@@ -81,6 +81,33 @@ def _by_column(Z: Array, judged: Array, witnesses: list[Witness]) -> list[tuple[
     return [(z[j, some], p[j][:, some], s[j][:, some]) for j, some in enumerate(rows)]
 
 
+def _by_themselves(
+    found: list[tuple[ColumnVerdict, float, bool]],
+    told: list[bool],
+    cells: list[tuple[Array, Array, Array]],
+    price: float,
+) -> list[ColumnVerdict]:
+    """What every column tells; in company also what it has like the others, and not far more."""
+    none = ColumnVerdict()
+    if not _in_company(told):
+        # Where predictions have no scale (rain, gusts), errors are believed in company only.
+        alone = [
+            gain > price and gross and v.share < MOST_ALONE and v.freedom > min(FREEDOMS)
+            for v, gain, gross in found
+        ]
+        return [f[0] if yes else none for f, yes in zip(found, alone, strict=True)]
+    usual = _typical_of([f[0] for f, yes in zip(found, told, strict=True) if yes])
+    most, least = MOST_OVER_USUAL * usual.share, usual.size / usual.surprising(SURPRISE)
+
+    def verdict(own: ColumnVerdict, yes: bool, z: Array, p: Array, s: Array) -> ColumnVerdict:
+        if yes:
+            return own.with_at_most(most, z, p, s) if own.share > most else own
+        sharp = len(z) > 0 and np.median(s[0]) < least
+        return usual if sharp and usual.likely(z, p, s) else none
+
+    return [verdict(f[0], yes, *some) for f, yes, some in zip(found, told, cells, strict=True)]
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Of all columns; values that belong elsewhere are told by every column, or by all together."""
@@ -97,8 +124,12 @@ class Verdict:
         price: float = PRICE,
         *,
         dealing: Dealing = Dealing.NOT,
+        gross: bool = True,
     ) -> Verdict:
-        """From the cells that may be `judged`; `dealing` allows for values that belong elsewhere."""
+        """From the cells that may be `judged`; `dealing` allows for values that belong elsewhere.
+
+        Errors are `gross`: larger than predictions of right cells seldom are off; or need not be.
+        """
         by_column = _by_column(Z, judged, witnesses)
         values = [column[np.abs(column) <= LARGEST] for column in Z.T]
 
@@ -106,7 +137,8 @@ class Verdict:
             return by_column[j]
 
         def learned(j: int, *, dealt: bool) -> tuple[ColumnVerdict, float, bool]:
-            return ColumnVerdict.learn(*cells(j), values[j] if dealt else None)
+            found = ColumnVerdict.learn(*cells(j), values[j] if dealt else None)
+            return found if gross else (*found[:2], True)
 
         found = [learned(j, dealt=bool(dealing)) for j in range(Z.shape[1])]
         told = _told(found, price)
@@ -125,30 +157,10 @@ class Verdict:
             every = [ColumnCells(*some) for some in by_column]
             shared = dealt_together(every, values, gains if known else None)
             if shared is not None:
-                return cls(tuple(shared), together=True)
-        if not _in_company(told):
-            # Where predictions have no scale (rain, gusts), errors are believed in company only.
-            alone = [
-                gain > price and gross and v.share < MOST_ALONE and v.freedom > min(FREEDOMS)
-                for v, gain, gross in found
-            ]
-            return cls(
-                tuple(f[0] if yes else ColumnVerdict() for f, yes in zip(found, alone, strict=True))
-            )
-        usual = _typical_of([f[0] for f, yes in zip(found, told, strict=True) if yes])
-        most = MOST_OVER_USUAL * usual.share
-        found = [
-            (f[0].with_at_most(most, *cells(j)), f[1], f[2]) if yes and f[0].share > most else f
-            for j, (f, yes) in enumerate(zip(found, told, strict=True))
-        ]
-        least, none = usual.size / usual.surprising(SURPRISE), ColumnVerdict()
-        scales = [np.median(s[0]) if len(z) else np.inf for z, _, s in by_column]
-        others = [
-            usual if scale < least and usual.likely(*cells(j)) else none
-            for j, scale in enumerate(scales)
-        ]
-        errors = [f[0] if yes else other for f, yes, other in zip(found, told, others, strict=True)]
-        if len(witnesses) > 1:
+                own = _by_themselves(found, told, by_column, price)
+                return cls(tuple(s or v for s, v in zip(shared, own, strict=True)), together=True)
+        errors = _by_themselves(found, told, by_column, price)
+        if len(witnesses) > 1 and _in_company(told):
             # One of them accounts for a right cell: no tail of theirs is as heavy.
             errors = [v.with_a_mean() for v in errors]
         return cls(tuple(errors))
