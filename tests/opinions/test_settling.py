@@ -6,7 +6,7 @@ import pytest
 from rnlmf.opinions import Judge, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
-from rnlmf.opinions.settling import Stretches, in_stretches, like_bad_rows
+from rnlmf.opinions.settling import Stretches, among_errors, in_stretches, like_bad_rows
 
 
 @pytest.fixture
@@ -154,3 +154,24 @@ def test_rows_as_far_off_as_bad_rows_are_bad_though_they_fit(rng):
     Z[220:260:2] = 90.0
     assert not like_bad_rows(Z, wrong, judged, [row, time, row]).any()
     assert not like_bad_rows(Z, wrong, judged, [row]).any()
+
+
+def test_who_is_where_only_errors_are_is_one(rng):
+    """Two slips of the point in a row vouch for each other; what others have such values?"""
+    Z = rng.normal(size=(400, 3))
+    wrong = np.zeros(Z.shape, dtype=bool)
+    wrong[:20, 0] = True
+    Z[:20, 0] = np.linspace(20.0, 40.0, 20)
+    Z[30, :2] = 30.0
+    wrong[30, 2] = True
+    judged = np.ones(Z.shape, dtype=bool)
+    expected = np.zeros(Z.shape, dtype=bool)
+    # Nobody else was wrong in the second column.
+    expected[30, 0] = True
+    np.testing.assert_array_equal(among_errors(Z, wrong, judged), expected)
+    # In a row without suspects it is a surprise.
+    wrong[30, 2] = False
+    assert not among_errors(Z, wrong, judged).any()
+    # Where right cells are as many, it may be one of them.
+    wrong[30, 2], Z[40:60, 0] = True, np.linspace(20.5, 39.5, 20)
+    assert not among_errors(Z, wrong, judged).any()

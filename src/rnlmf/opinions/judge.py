@@ -30,6 +30,7 @@ from rnlmf.opinions.rows import RowVerdict
 from rnlmf.opinions.settling import (
     CLOSE,
     Stretches,
+    among_errors,
     distance_in_scales,
     first_suspicion,
     in_bursts,
@@ -293,7 +294,7 @@ class Judge:
             if self.verdict.tells:
                 probability[stretches.away(Z, witnesses[-1])] = 1.0
             wrong = probability > 0.5
-            wrong |= like_bad_rows(Z, wrong, judged, witnesses)
+            wrong |= like_bad_rows(Z, wrong, judged, witnesses) | among_errors(Z, wrong, judged)
             if round_ == ROUNDS - 1:
                 break
             new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence, ONE_BY_ONE)

@@ -26,6 +26,8 @@ MOVED = 2.0 / 3.0
 # Where so many rows are wrong as a whole, others as far from their neighbours are, too; unless they are
 # more than this share of them.
 FEWEST_BAD_ROWS, FIT_BY_CHANCE = 5, 0.25
+# Of so many cells with the nearest values more than this share is wrong.
+LIKE_IT, MOSTLY_WRONG = 10, 0.85
 # So many rows tell how often errors fit each other by chance.
 EXCHANGED_ROWS = 500
 # Fellows that are off by more scales contradict a movement to where the column never is; elsewhere, and
@@ -195,6 +197,22 @@ def like_bad_rows(Z: Array, wrong: Array, judged: Array, witnesses: list[Witness
     if alike.sum() <= FIT_BY_CHANCE * np.sum(farther & bad):
         found[alike] = judged[alike] & (distance[alike] > CONTRADICTED)
     return found
+
+
+def among_errors(Z: Array, wrong: Array, judged: Array) -> Array:
+    """Cells of rows with suspects whose values, in their column, hardly any but wrong cells have.
+
+    Errors of a row may vouch for each other; what else is where they are tells.
+    """
+    found = np.zeros(wrong.shape, dtype=bool)
+    for j in np.flatnonzero(wrong.sum(axis=0) >= LIKE_IT):
+        cells = np.flatnonzero(judged[:, j] | wrong[:, j])
+        cells = cells[np.argsort(Z[cells, j], kind="stable")]
+        count = np.r_[0, np.cumsum(wrong[cells, j])]
+        first = np.clip(np.arange(len(cells)) - LIKE_IT // 2, 0, max(len(cells) - LIKE_IT - 1, 0))
+        beside = count[np.minimum(first + LIKE_IT + 1, len(cells))] - count[first] - wrong[cells, j]
+        found[cells[beside > MOSTLY_WRONG * LIKE_IT], j] = True
+    return found & judged & ~wrong & wrong.any(axis=1, keepdims=True)
 
 
 def vouched_for(
