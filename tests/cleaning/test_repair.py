@@ -150,7 +150,7 @@ def test_what_is_suspicious_and_stays_is_told(judge, frame):
 
 def test_a_page_does_not_keep_quiet_on_values_that_nobody_can_judge(tmp_path, rng):
     level = 20.0 + 0.3 * np.cumsum(rng.normal(size=300))
-    level[[40, 150, 260]] += 3.0
+    level[[40, 150, 260]] += 1.5
     report = rnlmf.clean(pd.DataFrame({"level": np.round(level, 2)})).report
     report.write(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()

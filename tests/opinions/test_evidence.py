@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from rnlmf.opinions import Judge
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.panel import Panel
@@ -64,3 +65,16 @@ def test_bad_rows_mislead_those_beside_them_however_well_fellows_know_these(rng)
     suspects[rng.permutation(400)[:20]] = True
     X = np.where(suspects, X.mean(axis=0) + X.std(axis=0) * rng.normal(size=X.shape), X)
     assert phi(X, suspects, Sequence.of(400))[0] > 0.8
+
+
+@pytest.mark.parametrize(
+    "step", [np.random.Generator.normal, lambda r, size: r.standard_t(3, size=size)]
+)
+def test_a_column_by_itself_has_spikes_but_no_error_where_there_are_none(rng, step):
+    level = 20.0 + 0.3 * np.cumsum(step(rng, size=300))
+    X = np.round(level, 2)[:, None]
+    assert not Judge.learn(X, Sequence.of(300))[1].wrong.any()
+    rows = [40, 150, 260]
+    X[rows] += 6.0
+    wrong = Judge.learn(X, Sequence.of(300))[1].wrong[:, 0]
+    np.testing.assert_array_equal(np.flatnonzero(wrong), rows)
