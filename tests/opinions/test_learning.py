@@ -29,14 +29,20 @@ def learned():
     return judge, np.mean(np.abs(judgement.repaired(noisy) - truth))
 
 
-def test_new_rows_are_cleaned_as_well_as_those_learned_from(learned):
+def test_new_rows_are_cleaned_as_well_as_those_learned_from(learned, monkeypatch):
     """One error makes a whole row look wrong to opinions that are sure: which cell is it?"""
     judge, of_old = learned
     truth, noisy = surface(600, 1)
     of_new = np.mean(np.abs(judge.judge(noisy).repaired(noisy) - truth))
     assert of_new < 2.0 * of_old
+    # By the stages: the values around a cell would tell some of the errors without them.
+    monkeypatch.setattr(
+        "rnlmf.opinions.judge.among_errors", lambda Z, wrong, judged: np.zeros_like(wrong)
+    )
+    of_new = np.mean(np.abs(judge.judge(noisy).repaired(noisy) - truth))
+    assert of_new < 2.0 * of_old
     sharp = replace(judge, stages=())
-    assert np.mean(np.abs(sharp.judge(noisy).repaired(noisy) - truth)) > 3.0 * of_new
+    assert np.mean(np.abs(sharp.judge(noisy).repaired(noisy) - truth)) > 5.0 * of_new
 
 
 def test_new_rows_may_come_one_by_one(learned):
