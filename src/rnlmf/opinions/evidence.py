@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rnlmf.opinions.densities import Witness
-from rnlmf.opinions.panel import mostly_hidden
+from rnlmf.opinions.panel import BY_TIME, mostly_hidden
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.typing import Array
 
@@ -32,8 +32,6 @@ LARGEST_LOSS = 4.0
 # Rows between two cells of one column that are believed at the same time.
 APART = 6
 REACH = 4
-# Of the witnesses of a sequence, the one that knows neighbours in time alone.
-BY_TIME = 1
 # With fewer suspects nothing can be said of a column by itself; they count as so many of all columns.
 FEWEST = 10.0
 # The share of the suspects that must be wrong before any is touched, and the standard errors by which

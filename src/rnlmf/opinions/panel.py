@@ -35,6 +35,8 @@ STRETCH = 41
 EXCLUDED = 6.0
 # A row in which more than this share of the cells is wrong has nothing to go by but other rows.
 BAD_ROW = 0.5
+# Of the witnesses of a sequence, the one that knows neighbours in time alone.
+BY_TIME = 1
 
 
 def mostly_hidden(hidden: Array) -> Array:

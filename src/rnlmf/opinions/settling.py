@@ -9,8 +9,8 @@ from rnlmf.opinions.column_verdict import LEAST_ERROR
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.kindred import with_kin
-from rnlmf.opinions.mixing import typical
-from rnlmf.opinions.panel import BAD_ROW, Fellows, Opinion, Panel, mostly_hidden
+from rnlmf.opinions.mixing import quantiles, typical
+from rnlmf.opinions.panel import BAD_ROW, BY_TIME, Fellows, Opinion, Panel, mostly_hidden
 from rnlmf.opinions.temporal import GOLDEN, Sequence
 from rnlmf.opinions.verdict import Verdict
 from rnlmf.typing import Array
@@ -190,7 +190,7 @@ def like_bad_rows(Z: Array, wrong: Array, judged: Array, witnesses: list[Witness
     bad = mostly_hidden(wrong)
     if len(witnesses) == 1 or bad.sum() < FEWEST_BAD_ROWS:
         return found
-    distance = np.where(judged, distance_in_scales(Z, witnesses[1]), 0.0)
+    distance = np.where(judged, distance_in_scales(Z, witnesses[BY_TIME]), 0.0)
     of_rows = np.median(distance, axis=1)
     farther = of_rows > np.quantile(of_rows[bad], 0.5)
     alike = farther & ~bad
@@ -355,7 +355,8 @@ def order_helps(
     hidden = first_suspicion(columns, X, Z, sequence)
     used = judged & ~hidden
     _, said = Panel.learn(Z, hidden, judged, columns, sequence, further)
-    predictions = [*(witness.prediction for witness in said), np.nanmedian(Z, axis=0)]
+    (median,) = quantiles(Z, ~np.isnan(Z), 0.5)
+    predictions = [*(witness.prediction for witness in said), median]
     sizes = [typical(Z - prediction, used, columns.resolution) for prediction in predictions]
     some = used.any(axis=0)
     if not some.any():

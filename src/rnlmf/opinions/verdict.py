@@ -133,11 +133,8 @@ class Verdict:
         by_column = _by_column(Z, judged, witnesses)
         values = [column[np.abs(column) <= LARGEST] for column in Z.T]
 
-        def cells(j: int) -> tuple[Array, Array, Array]:
-            return by_column[j]
-
         def learned(j: int, *, dealt: bool) -> tuple[ColumnVerdict, float, bool]:
-            found = ColumnVerdict.learn(*cells(j), values[j] if dealt else None)
+            found = ColumnVerdict.learn(*by_column[j], values[j] if dealt else None)
             return found if gross else (*found[:2], True)
 
         found = [learned(j, dealt=bool(dealing)) for j in range(Z.shape[1])]
