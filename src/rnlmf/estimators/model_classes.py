@@ -43,7 +43,7 @@ CLASSES = {
     "Model": "rnlmf.fitting.model:FittedModel",
     "Neighbours": "rnlmf.fitting.neighbours:Neighbours",
     "Judge": "rnlmf.opinions.judge:Judge",
-    "Settled": "rnlmf.opinions.judge:Settled",
+    "Settled": "rnlmf.opinions.settled:Settled",
     "PixelJudge": "rnlmf.opinions.pixels:PixelJudge",
     "PixelPanel": "rnlmf.opinions.pixel_panel:PixelPanel",
     "PixelScale": "rnlmf.opinions.pixel_scale:Scale",

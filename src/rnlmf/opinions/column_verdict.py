@@ -248,6 +248,12 @@ class ColumnVerdict:
         tails = tuple(max(freedom, WITH_A_MEAN) for freedom in self.tails)
         return replace(self, freedom=max(self.freedom, WITH_A_MEAN), tails=tails)
 
+    @property
+    def new(self) -> float:
+        """The share of the errors that need not have a value of the column."""
+        own = self.values is not None and not self.values.flat
+        return 1.0 - self.dealt if own else 1.0
+
     def surprising(self, chance: float) -> float:
         """Scales by which predictions of right cells are off with this chance."""
         return surprising(self.freedom, chance)

@@ -132,7 +132,7 @@ class Columns:
     far from the centre, in spreads, a value is plausible. Of those that return, some are `brief`,
     states only where they stay for more than a row, and some steps of a `fine` scale, no states.
     Those of `nothing` are codes: where they are, nothing was measured; those `alone` are codes where
-    no other column of them has the same.
+    no other column of them has the same. A column with `levels` has no other values.
     `optimism` is how many times too sure the fellows of a column are."""
 
     center: Array
@@ -145,6 +145,7 @@ class Columns:
     optimism: Array | None = None
     nothing: tuple[Array, ...] = ()
     alone: tuple[Array, ...] = ()
+    levels: tuple[Array, ...] = ()
 
     @classmethod
     def of(cls, X: Array) -> Columns:
@@ -204,7 +205,7 @@ class Columns:
         return np.where(self.codes(X), 2.0 * LARGEST, np.clip(Z, -LARGEST, LARGEST))
 
     def codes(self, X: Array) -> Array:
-        """Cells in which nothing was measured."""
+        """Cells in which nothing was measured, or what the column never is."""
         found = np.zeros(X.shape, dtype=bool)
         for j, values in enumerate(self.nothing):
             if len(values):
@@ -212,6 +213,9 @@ class Columns:
         for code in np.unique(np.concatenate(self.alone or ((),))):
             there = (code == X) & np.array([code in values for values in self.alone])
             found |= there & (there.sum(axis=1, keepdims=True) == 1)
+        for j, values in enumerate(self.levels):
+            if len(values):
+                found[:, j] |= ~np.isin(X[:, j], values) & ~np.isnan(X[:, j])
         return found
 
     def to_data(self, Z: Array) -> Array:

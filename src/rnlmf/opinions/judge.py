@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
 
 from rnlmf.opinions.anywhere import lives_elsewhere, not_anywhere
-from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.judgement import Judgement, tails_of
@@ -17,16 +15,16 @@ from rnlmf.opinions.learning import (
     Settlement,
     Stage,
     gradually,
-    learned_rows,
     settle,
     unblurred,
     with_further,
 )
+from rnlmf.opinions.levels import with_levels
 from rnlmf.opinions.linear import BEYOND
-from rnlmf.opinions.optimism import with_optimism
+from rnlmf.opinions.material import Material
 from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered, mostly_hidden
-from rnlmf.opinions.returning import without_errors
 from rnlmf.opinions.rows import RowVerdict
+from rnlmf.opinions.settled import Settled
 from rnlmf.opinions.settling import (
     CLOSE,
     Stretches,
@@ -73,34 +71,6 @@ class Evidence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Settled:
-    """What was hidden, in the end, of every row that was learned from: rows are known by a digest."""
-
-    digests: Array
-    hidden: Array
-
-    @classmethod
-    def of(cls, X: Array, hidden: Array) -> Settled:
-        digests, first = np.unique(_digests(X), return_index=True)
-        return cls(digests, np.packbits(hidden[first], axis=1))
-
-    def recalled(self, X: Array, hidden: Array) -> tuple[Array, Array]:
-        """The same of rows of `X` that are known, and `hidden` of others; and which are known."""
-        digests = _digests(X)
-        place = np.minimum(np.searchsorted(self.digests, digests), len(self.digests) - 1)
-        known = self.digests[place] == digests
-        bits = np.unpackbits(self.hidden[place], axis=1, count=X.shape[1])
-        return np.where(known[:, None], bits.astype(bool), hidden), known
-
-
-def _digests(X: Array) -> Array:
-    rows = np.ascontiguousarray(X)
-    return np.frombuffer(
-        b"".join(blake2b(row.tobytes(), digest_size=8).digest() for row in rows), dtype=np.int64
-    )
-
-
-@dataclass(frozen=True)
 class Judge:
     """A panel of opinions and what it takes for wrong."""
 
@@ -134,44 +104,20 @@ class Judge:
         The order of a `sequence` is used if it helps, or if it is forced. `further` opinions, the
         dictionary's, are heard besides those that are learned here.
         """
-        columns = Columns.of(X)
-        Z = columns.scaled(X)
         known = tuple(map(Remembered, further))
-        whole, rows = sequence, learned_rows(Z, sequence)
-        part = Z[rows]
-        sequence = None if whole is None else whole.part(rows)
-        judged = judgeable(columns, X[rows], part, sequence)
-        if (
-            sequence is not None
-            and not force_order
-            and not order_helps(part, X[rows], judged, columns, sequence, known)
-        ):
-            sequence = whole = None
-            rows = learned_rows(Z, None)
-            part = Z[rows]
-        if sequence is not None:
-            columns = columns.with_exceptions(X[rows])
-        columns = without_errors(columns, X[rows], part, sequence)
-        Z = columns.scaled(X)
-        part = Z[rows]
-        judged = judgeable(columns, X[rows], part, sequence)
-        first = first_suspicion(columns, X[rows], part, sequence)
-        columns = with_optimism(columns, part, first, judged & ~first, sequence)
-        learned = settle(part, first, judged, columns, sequence)
-
-        def deals(learned: Settlement, dealing: Dealing) -> Dealing:
-            said = learned.witnesses(part, judged, sequence)
-            return Verdict.learn(part, judged, said, dealing=dealing).dealing
-
-        dealing = deals(learned, Dealing.BY_COLUMN)
-        if dealing is Dealing.TOGETHER and in_stretches(learned.hidden, sequence):
-            dealing = Dealing.NOT
-        if dealing:
-            before = part, learned.hidden, judged, columns, sequence
-            again = settle(*before, dealing=dealing, most_stages=0)
-            # What is dealt must still look so when it is hidden.
-            dealing = deals(again, dealing)
-            learned = again._replace(stages=learned.stages) if dealing else learned
+        given = Material.of(X, sequence, known, force_order=force_order)
+        learned, told = _settled(given)
+        strict = with_levels(given.columns, given.learned, told)
+        if strict.levels:
+            given = given.with_columns(strict)
+            learned, told = _settled(given, learned)
+        columns, sequence, part, judged = (
+            given.columns,
+            given.sequence,
+            given.cells,
+            given.judged,
+        )
+        learned, dealing = _dealt(given, learned, told.dealing)
 
         def evidence(hidden: Array, panel: Panel, heard: Hearing) -> Evidence:
             hearing = heard.copy()
@@ -188,7 +134,7 @@ class Judge:
 
         found = None
         if further:
-            wider = with_further(part, first, learned, judged, columns, sequence, known, dealing)
+            wider = with_further(part, given.first, learned, judged, columns, sequence, known, dealing)
             found = evidence(wider.hidden, wider.panel, wider.hearing)
             # Where further opinions make right cells suspicious one does better without them.
             simple = found
@@ -201,7 +147,7 @@ class Judge:
                 found = simple
         found = found or evidence(learned.hidden, learned.panel, learned.hearing)
         if not found.suspects.any():
-            clearer = unblurred(part, first, judged, columns, sequence, known)
+            clearer = unblurred(part, given.first, judged, columns, sequence, known)
             if clearer is not None:
                 learned = clearer
                 found = evidence(learned.hidden, learned.panel, learned.hearing)
@@ -213,7 +159,7 @@ class Judge:
         if least.any():
             farthest = hidden & ~(suspects & (distance_in_scales(part, witnesses[0]) < least))
             shares = np.where(least > 0.0, evidence(farthest, panel, hearing).shares, shares)
-        trusted, placed = shares >= CREDIBLE, np.zeros(Z.shape[1], dtype=bool)
+        trusted, placed = shares >= CREDIBLE, np.zeros(X.shape[1], dtype=bool)
         if not verdict.in_company:
             placed = not_anywhere(part, suspects, witnesses[0], sequence) & trusted
             trusted &= ~placed
@@ -224,13 +170,13 @@ class Judge:
         judge = cls(panel, verdict, alone, sequence is not None, trusted, least, overall, hard)
         reasons = judge._reasons(suspects, shares, placed, states)
         judge = replace(judge, stages=stages, left_alone=reasons, bounds=_bounds(part, hidden))
-        if len(rows) == len(Z):
+        if given.all_learned:
             # What was found with patience while learning is where judging the same data begins.
             judge = replace(judge, settled=Settled.of(X, hidden))
-        judgement = judge.judge(X, whole, force_order=True, hearing=hearing.copy())
+        judgement = judge.judge(X, given.whole, force_order=True, hearing=hearing.copy())
         judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
         if judge.threshold > 0.5:
-            judgement = judge.judge(X, whole, force_order=True, hearing=hearing)
+            judgement = judge.judge(X, given.whole, force_order=True, hearing=hearing)
         judge = replace(judge, tails=tails_of(X, judgement), panel=panel.forgetting(further))
         stages = tuple(replace(s, panel=s.panel.forgetting(further)) for s in stages)
         judge = replace(judge, stages=stages)
@@ -378,6 +324,36 @@ class Judge:
             )
             for j in np.flatnonzero(suspects.any(axis=0) & ~self.trusted)
         }
+
+
+def _settled(given: Material, before: Settlement | None = None) -> tuple[Settlement, Verdict]:
+    """What is suspected by opinions learned here, going on from `before`; and what columns tell."""
+    some = given.judged, given.columns, given.sequence
+    if before is None:
+        learned = settle(given.cells, given.first, *some)
+    else:
+        hidden = before.hidden | given.columns.absurd(given.cells)
+        again = settle(given.cells, hidden, *some, most_stages=0)
+        learned = again._replace(stages=before.stages)
+    return learned, _told(given, learned, Dealing.BY_COLUMN)
+
+
+def _told(given: Material, learned: Settlement, dealing: Dealing) -> Verdict:
+    said = learned.witnesses(given.cells, given.judged, given.sequence)
+    return Verdict.learn(given.cells, given.judged, said, dealing=dealing)
+
+
+def _dealt(given: Material, learned: Settlement, dealing: Dealing) -> tuple[Settlement, Dealing]:
+    """The same with values that belong elsewhere, if there are any."""
+    if dealing is Dealing.TOGETHER and in_stretches(learned.hidden, given.sequence):
+        dealing = Dealing.NOT
+    if not dealing:
+        return learned, dealing
+    before = given.cells, learned.hidden, given.judged, given.columns, given.sequence
+    again = settle(*before, dealing=dealing, most_stages=0)
+    # What is dealt must still look so when it is hidden.
+    dealing = _told(given, again, dealing).dealing
+    return again._replace(stages=learned.stages) if dealing else learned, dealing
 
 
 def _bounds(Z: Array, hidden: Array) -> tuple[Array, Array]:
