@@ -52,6 +52,8 @@ ONE_BY_ONE = 0.9
 ODD = 0.05
 # What is off by more scales in a bad row is repaired.
 FAR = 4.0
+# Columns with levels make others clearer, which may have levels, too: so many times.
+LEVELS = 3
 # Rows without an order are judged so many at a time: that bounds the memory.
 JUDGED_ROWS = 20_000
 
@@ -106,18 +108,19 @@ class Judge:
         """
         known = tuple(map(Remembered, further))
         given = Material.of(X, sequence, known, force_order=force_order)
-        learned, told = _settled(given)
-        strict = with_levels(given.columns, given.learned, told)
-        if strict.levels:
+        learned, dealing = _settled(given)
+        for _ in range(LEVELS):
+            strict = with_levels(given.columns, given.learned, _told(given, learned, dealing))
+            if strict is given.columns:
+                break
             given = given.with_columns(strict)
-            learned, told = _settled(given, learned)
+            learned, dealing = _settled(given, learned)
         columns, sequence, part, judged = (
             given.columns,
             given.sequence,
             given.cells,
             given.judged,
         )
-        learned, dealing = _dealt(given, learned, told.dealing)
 
         def evidence(hidden: Array, panel: Panel, heard: Hearing) -> Evidence:
             hearing = heard.copy()
@@ -326,34 +329,28 @@ class Judge:
         }
 
 
-def _settled(given: Material, before: Settlement | None = None) -> tuple[Settlement, Verdict]:
-    """What is suspected by opinions learned here, going on from `before`; and what columns tell."""
+def _settled(given: Material, before: Settlement | None = None) -> tuple[Settlement, Dealing]:
+    """What is suspected by opinions learned here, going on from `before`; are values dealt out?"""
     some = given.judged, given.columns, given.sequence
     if before is None:
         learned = settle(given.cells, given.first, *some)
     else:
         hidden = before.hidden | given.columns.absurd(given.cells)
-        again = settle(given.cells, hidden, *some, most_stages=0)
-        learned = again._replace(stages=before.stages)
-    return learned, _told(given, learned, Dealing.BY_COLUMN)
+        learned = settle(given.cells, hidden, *some, most_stages=0)._replace(stages=before.stages)
+    dealing = _told(given, learned, Dealing.BY_COLUMN).dealing
+    if dealing is Dealing.TOGETHER and in_stretches(learned.hidden, given.sequence):
+        dealing = Dealing.NOT
+    if not dealing:
+        return learned, dealing
+    again = settle(given.cells, learned.hidden, *some, dealing=dealing, most_stages=0)
+    # What is dealt must still look so when it is hidden.
+    dealing = _told(given, again, dealing).dealing
+    return again._replace(stages=learned.stages) if dealing else learned, dealing
 
 
 def _told(given: Material, learned: Settlement, dealing: Dealing) -> Verdict:
     said = learned.witnesses(given.cells, given.judged, given.sequence)
     return Verdict.learn(given.cells, given.judged, said, dealing=dealing)
-
-
-def _dealt(given: Material, learned: Settlement, dealing: Dealing) -> tuple[Settlement, Dealing]:
-    """The same with values that belong elsewhere, if there are any."""
-    if dealing is Dealing.TOGETHER and in_stretches(learned.hidden, given.sequence):
-        dealing = Dealing.NOT
-    if not dealing:
-        return learned, dealing
-    before = given.cells, learned.hidden, given.judged, given.columns, given.sequence
-    again = settle(*before, dealing=dealing, most_stages=0)
-    # What is dealt must still look so when it is hidden.
-    dealing = _told(given, again, dealing).dealing
-    return again._replace(stages=learned.stages) if dealing else learned, dealing
 
 
 def _bounds(Z: Array, hidden: Array) -> tuple[Array, Array]:

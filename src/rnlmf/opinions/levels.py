@@ -25,19 +25,19 @@ LEAST_NEW = 0.25
 
 
 def with_levels(columns: Columns, X: Array, verdict: Verdict) -> Columns:
-    """The same, with levels where the others of a column are as many as its errors should be.
+    """With levels where the others of a column are as many as its errors should be; else the same.
 
-    Columns that tell errors themselves are left to their own verdict.
+    Columns that tell errors themselves are left to their own verdict, those with levels keep them.
     """
     told = [c for c in verdict.columns if c.share > 0.0]
     if not verdict.in_company or np.median([c.new for c in told]) < LEAST_NEW:
         return columns
     usual = float(np.median([c.share * c.new for c in told]))
-    levels = [
-        _levels(column[~np.isnan(column)], usual) if own.share == 0.0 else np.empty(0)
-        for column, own in zip(X.T, verdict.columns, strict=True)
-    ]
-    return replace(columns, levels=tuple(levels)) if any(map(len, levels)) else columns
+    levels = list(columns.levels or [np.empty(0)] * X.shape[1])
+    asked = [j for j, own in enumerate(verdict.columns) if own.share == 0.0 and not len(levels[j])]
+    for j in asked:
+        levels[j] = _levels(X[~np.isnan(X[:, j]), j], usual)
+    return replace(columns, levels=tuple(levels)) if any(len(levels[j]) for j in asked) else columns
 
 
 def _levels(values: Array, usual: float) -> Array:
