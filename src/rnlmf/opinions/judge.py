@@ -330,7 +330,7 @@ class Judge:
 
 
 def _settled(given: Material, before: Settlement | None = None) -> tuple[Settlement, Dealing]:
-    """What is suspected by opinions learned here, going on from `before`; are values dealt out?"""
+    """What opinions learned here suspect, going on from `before`, and whether values are dealt."""
     some = given.judged, given.columns, given.sequence
     if before is None:
         learned = settle(given.cells, given.first, *some)
