@@ -223,6 +223,17 @@ def test_weights_that_are_not_finite_are_refused(file, curved, value):
         load(file)
 
 
+@pytest.mark.parametrize("change", [np.ravel, lambda atoms: np.zeros(atoms.shape, np.int16)])
+def test_every_dictionary_must_be_able_to_treat_a_row(file, curved, change):
+    """That of a fold is asked about samples that the model has learned from, and by no others."""
+    model = RNLMF(5, random_state=0, max_iter=5).fit(curved[1])
+    (opinion,) = model._judge.panel.fellows.further
+    object.__setattr__(opinion.without[-1], "atoms", change(opinion.without[-1].atoms))
+    save(model, file)
+    with pytest.raises(FileError, match="is damaged"):
+        load(file)
+
+
 def test_a_model_makes_the_same_file_each_time(content, file, tmp_path):
     file.write_bytes(content)
     model = load(file)
