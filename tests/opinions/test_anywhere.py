@@ -134,3 +134,16 @@ def test_where_all_columns_are_off_now_and_then_one_is_so_twice_by_chance(rng):
     assert not lives_elsewhere(Z, suspects, witness, Sequence.of(400)).any()
     suspects[:, 1:] = False
     assert lives_elsewhere(Z, suspects, witness, Sequence.of(400)).any()
+
+
+def test_of_many_columns_that_are_off_now_and_then_one_is_so_most(rng):
+    """The most often of fifteen is often by chance: more than a tenth of it may be off."""
+    Z = 0.1 * rng.normal(size=(4000, 15))
+    witness = Witness(np.zeros(Z.shape), np.full(Z.shape, 0.1))
+    suspects = np.zeros(Z.shape, dtype=bool)
+    for j in range(15):
+        for first in 185 * np.arange(21 if j == 3 else 8) + 10 * j:
+            suspects[first : first + 20, j] = True
+    Z[suspects] += 5.0
+    assert suspects[:, 3].mean() > 0.1
+    assert not lives_elsewhere(Z, suspects, witness, Sequence.of(4000)).any()

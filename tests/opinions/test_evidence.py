@@ -3,7 +3,7 @@ import pytest
 
 from rnlmf.opinions import Judge
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.evidence import CREDIBLE, misleading
+from rnlmf.opinions.evidence import CREDIBLE, _independent, misleading
 from rnlmf.opinions.panel import Panel
 from rnlmf.opinions.temporal import Sequence
 
@@ -78,3 +78,11 @@ def test_a_column_by_itself_has_spikes_but_no_error_where_there_are_none(rng, st
     X[rows] += 6.0
     wrong = Judge.learn(X, Sequence.of(300))[1].wrong[:, 0]
     np.testing.assert_array_equal(np.flatnonzero(wrong), rows)
+
+
+def test_stretches_of_suspects_count_once():
+    suspects = np.zeros((100, 2), dtype=bool)
+    suspects[10:40, 0] = suspects[60:80, 0] = suspects[[5, 50, 90], 1] = True
+    believed = np.zeros(suspects.shape, dtype=bool)
+    believed[[10, 20, 30, 60, 70], 0] = believed[[5, 50, 90], 1] = True
+    np.testing.assert_array_equal(_independent(believed, suspects), [2, 3])

@@ -36,6 +36,21 @@ def test_a_stretch_elsewhere_is_wrong_if_the_fellows_say_so(motion):
     assert not found.away(Z, unsure).any()
 
 
+def test_a_value_to_which_a_column_returns_may_be_one_at_which_it_is_off(motion):
+    """A light meter that is off at night has the same value each time."""
+    Z, at_rest = motion.copy(), np.arange(800) % 200 < 120
+    Z[at_rest, 1] = 0.0
+    expected = np.zeros(Z.shape, dtype=bool)
+    for first in (40, 240, 440):
+        expected[first : first + 20, 1] = True
+    spoiled = Z + 5.0 * expected
+    sequence, columns = Sequence.of(len(Z)), Columns.of(motion)
+    # What returns to the letter is not judged cell by cell.
+    found = Stretches(spoiled, ~expected, columns, sequence)
+    row = Witness(Z, np.full(Z.shape, 0.1))
+    np.testing.assert_array_equal(found.away(spoiled, row), expected)
+
+
 def test_without_order_there_are_no_stretches(motion):
     Z = motion.copy()
     Z[100:120, 1] = Z[99, 1]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rnlmf.opinions.temporal import LONGEST_CUBIC, MEANS, Sequence, _there_and_back
+from rnlmf.opinions.temporal import LONGEST_CUBIC, MEANS, Sequence
 
 
 def lagrange(points, values):
@@ -185,48 +185,6 @@ def test_a_stretch_that_jumps_away_and_back_is_no_event_if_fellows_contradict(rn
     said = Sequence.of(200).events(Z, wrong, prediction, 0.25, np.zeros(Z.shape, dtype=bool))
     assert said[80:110].all()
     assert not Sequence.of(200).events(Z, wrong, prediction, 0.25, np.ones(Z.shape, dtype=bool)).any()
-
-
-def test_excursions_of_any_length_are_suspicious_and_what_lies_between_them_is_not(rng):
-    t = np.linspace(0.0, 9.0, 400)
-    Z = np.column_stack([np.sin(t), np.cos(t)]) + 0.01 * rng.normal(size=(400, 2))
-    Z[50:90, 0] += 4.0
-    Z[[200, 210], 0] += 4.0
-    found = Sequence.of(400).excursions(Z, np.zeros(2))
-    expected = np.zeros(Z.shape, dtype=bool)
-    expected[50:90, 0] = expected[[200, 210], 0] = True
-    np.testing.assert_array_equal(found, expected)
-
-
-def test_a_column_that_moves_while_it_is_elsewhere_is_still_elsewhere(rng):
-    Z = 0.01 * rng.normal(size=(400, 1))
-    beat = np.array([0.0, 1.5, -2.5, 1.0, 0.0])
-    for first in range(20, 390, 30):
-        Z[first : first + 5, 0] += beat
-    elsewhere = np.zeros(Z.shape, dtype=bool)
-    # Beats fall into both stretches.
-    elsewhere[47:67] = elsewhere[195:242] = True
-    Z[elsewhere] += 9.0
-    found = Sequence.of(400).excursions(Z, np.zeros(1))
-    assert found[elsewhere].all()
-    assert np.mean(found[~elsewhere]) < 0.1
-
-
-@pytest.mark.parametrize(("between", "paired"), [(0, True), (2, True), (3, False)])
-def test_jumps_between_which_there_are_many_alike_are_no_pair(between, paired):
-    step = np.zeros(60)
-    step[10], step[40] = 4.0, -4.0
-    step[15 : 15 + 5 * between : 5] = 3.0
-    places = np.flatnonzero(step)
-    first, last = _there_and_back(places, step)
-    assert ((first == 10) & (last == 40)).any() == paired
-
-
-def test_no_excursion_goes_from_one_sequence_into_the_next(rng):
-    Z = 0.01 * rng.normal(size=(800, 1))
-    Z[390:410] += 4.0
-    assert Sequence.of(800).excursions(Z, np.zeros(1))[390:410].all()
-    assert not Sequence.of(800, np.arange(800) // 400).excursions(Z, np.zeros(1)).any()
 
 
 def two_levels(rng, n=300):

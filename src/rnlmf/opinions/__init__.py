@@ -11,7 +11,8 @@ dictionary, by its neighbours in time), :mod:`~rnlmf.opinions.panel` (all of the
 :mod:`~rnlmf.opinions.evidence` (is what looks wrong really wrong?),
 :mod:`~rnlmf.opinions.returning` (values that return: states or errors?),
 :mod:`~rnlmf.opinions.levels` (columns of a few values), :mod:`~rnlmf.opinions.rows` (rows of which
-nothing fits), :mod:`~rnlmf.opinions.settling` (what to hide while others are learned),
+nothing fits), :mod:`~rnlmf.opinions.excursions` (stretches in which a column is elsewhere),
+:mod:`~rnlmf.opinions.settling` (what to hide while others are learned),
 :mod:`~rnlmf.opinions.learning` (from blurred opinions to sharp ones),
 :mod:`~rnlmf.opinions.material` (what is known before that) and :mod:`~rnlmf.opinions.judge`, which
 puts them together to a :mod:`~rnlmf.opinions.judgement`.

@@ -32,6 +32,8 @@ FEWEST = 5
 # A stretch of suspects is smooth if its steps are usually below this share of how far they are off; a
 # column lives elsewhere, too, if more than this share of it is in such stretches, so many or more.
 SMOOTH, LIVES, OFTEN = 0.25, 0.1, 2
+# Columns that are off now and then are so about equally often: less than so many times the others.
+MOST_OVER_OTHERS = 3.0
 
 
 def not_anywhere(Z: Array, suspects: Array, witness: Witness, sequence: Sequence | None) -> Array:
@@ -71,7 +73,9 @@ def lives_elsewhere(Z: Array, suspects: Array, witness: Witness, sequence: Seque
     # Stretches of the usual length, and as many as the other columns have.
     stretches = share * often.sum() / max(share.sum(), 1e-12)
     usual = (stretches.sum() - stretches) / max(len(found) - 1, 1)
-    by_chance = (poisson.sf(np.ceil(stretches) - 1, usual) > CHANCE) & (share.mean() <= LIVES)
+    by_chance = poisson.sf(np.ceil(stretches) - 1, usual) > CHANCE / len(found)
+    by_chance |= stretches <= MOST_OVER_OTHERS * usual
+    by_chance &= share.mean() <= LIVES
     found = (often >= OFTEN) & (share > LIVES) & ~by_chance
     # Where most suspects are states, so are the others.
     return found | (2 * suspects[:, found].sum() > suspects.sum())

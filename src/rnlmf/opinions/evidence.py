@@ -82,7 +82,9 @@ def misleading(
     if overall >= CREDIBLE:
         # A column is an exception to the others only where that is no chance.
         squares = np.bincount(of_column, (real - reals[of_column]) ** 2, minlength=m)
-        highest = reals + ERRORS * np.sqrt(squares) / np.maximum(counts, 1)
+        deviation = np.sqrt(squares / np.maximum(counts, 1))
+        chances = counts if sequence is None else _independent(believed, suspects)
+        highest = reals + ERRORS * deviation / np.sqrt(np.maximum(chances, 1))
         shares = np.where(highest >= CREDIBLE * expected, np.maximum(shares, CREDIBLE), shares)
     return overall, shares
 
@@ -122,6 +124,12 @@ def _one_in_a_row(cells: Array, sequence: Sequence | None, rng: np.random.Random
                 else:
                     last = int(i)
     return chosen
+
+
+def _independent(believed: Array, suspects: Array) -> Array:
+    """How many are believed of every column, those of one stretch of suspects counted once."""
+    free = np.cumsum(~suspects, axis=0)
+    return np.array([len(np.unique(free[rows, j])) for j, rows in enumerate(believed.T)])
 
 
 def _harm(

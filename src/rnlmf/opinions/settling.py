@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from rnlmf.engine.batches import canonical_order
-from rnlmf.opinions.column_verdict import LEAST_ERROR
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
+from rnlmf.opinions.excursions import Trips, contradicted, excursions, round_trips
 from rnlmf.opinions.kindred import with_kin
 from rnlmf.opinions.mixing import quantiles, typical
 from rnlmf.opinions.panel import BAD_ROW, BY_TIME, Fellows, Opinion, Panel, mostly_hidden
@@ -33,9 +33,8 @@ EXCHANGED_ROWS = 500
 # Fellows that are off by more scales contradict a movement to where the column never is; elsewhere, and
 # a level to which it returns, they do if they are so far off less than once in a thousand times.
 CONTRADICTED, SELDOM = 6.0, 1e-3
-# A stuck value need not be far off all the time: root mean square, no scale counting for more. Nothing
-# is strange about a column that goes and comes back, so fellows must be surer.
-STUCK, AWAY, FARTHEST_STUCK = 3.0, 7.0, 10.0
+# A stuck value need not be far off all the time: root mean square, no scale counting for more.
+STUCK, FARTHEST_STUCK = 3.0, 10.0
 # Neighbours of hidden cells count from so many on.
 FEW = 10.0
 # Order is used where it makes the predictions of cells better by this share; where fellows know as
@@ -62,11 +61,11 @@ def first_suspicion(columns: Columns, X: Array, Z: Array, sequence: Sequence | N
     hidden: Array = np.isnan(Z) | columns.absurd(Z)
     if sequence is not None:
         bounded = np.where(hidden, 0.0, Z)
-        suspects = sequence.suspicious(bounded, columns.resolution)
+        jumps = excursions(sequence, bounded, columns.resolution)
+        suspects = sequence.suspicious(bounded, columns.resolution) | jumps
         hidden |= sequence.without_short_gaps(suspects) & ~columns.recurring(X, Z, ordered=True)
         hidden |= sequence.repeated(Z) > 0
         # Running medians suspect much where a curve bends; jumps there and back are seldom right.
-        jumps = sequence.excursions(bounded, columns.resolution)
         hidden |= (mostly_hidden(hidden) | mostly_hidden(jumps))[:, None]
     return hidden
 
@@ -80,34 +79,25 @@ class Stretches:
     """
 
     def __init__(self, Z: Array, judged: Array, columns: Columns, sequence: Sequence | None) -> None:
-        self._repeated = self._away = np.zeros(Z.shape, dtype=np.int64)
+        self._repeated = np.zeros(Z.shape, dtype=np.int64)
+        self._trips: dict[int, Trips] = {}
+        # Values that return may be those of a column that is off by the same again and again.
+        self._there = ~np.isnan(Z) & ~columns.absurd(Z)
         if sequence is not None:
             self._repeated = np.where(judged, sequence.repeated(Z), 0)
-            away = sequence.excursions(np.where(judged, Z, 0.0), columns.resolution)
-            # Beside a spike there is nothing that could speak for it.
-            inside = away & (
-                np.vstack([away[:1] & False, away[:-1]]) | np.vstack([away[1:], away[:1] & False])
-            )
-            first = inside & ~np.vstack([away[:1] & False, away[:-1]])
-            self._away = np.where(inside & judged, np.cumsum(first, axis=0), 0)
+            self._trips = round_trips(sequence, np.where(self._there, Z, 0.0), columns.resolution)
 
     def stuck(self, Z: Array, row: Witness) -> Array:
         """Cells of stretches that repeat a value and are contradicted."""
         return _contradicted(self._repeated, Z, row, STUCK)
 
     def away(self, Z: Array, row: Witness) -> Array:
-        """Cells of stretches elsewhere that are contradicted, and far away.
-
-        Where fellows are as far from the rows before and after, it is they who are elsewhere.
-        """
-        distance = np.abs(Z - row.prediction)
-        found = _contradicted(np.where(distance > LEAST_ERROR, self._away, 0), Z, row, AWAY)
-        for j in np.flatnonzero(found.any(axis=0)):
-            for run in _stretches(np.where(found[:, j], self._away[:, j], 0)):
-                length, first = len(run), run[0]
-                around = np.r_[max(first - length, 0) : first, run[-1] + 1 : run[-1] + 1 + length]
-                beside = distance[around[around < len(Z)], j]
-                found[run, j] = not np.nanmedian(np.r_[beside, 0.0]) > np.median(distance[run, j]) / 2.0
+        """Cells of stretches elsewhere that are contradicted, and far away."""
+        found = np.zeros(Z.shape, dtype=bool)
+        off = np.where(self._there, Z - row.prediction, 0.0)
+        for j, trips in self._trips.items():
+            for first, last in contradicted(trips, off[:, j], row.scale[:, j]):
+                found[first:last, j] = self._there[first:last, j]
         return found
 
 

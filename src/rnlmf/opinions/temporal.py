@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from itertools import combinations
-from statistics import median
 
 import numpy as np
 from scipy.ndimage import binary_closing, maximum_filter1d, median_filter, uniform_filter1d
@@ -26,9 +25,8 @@ EVENT_ROWS, SHORTEST, CHANCE = 5, 3, 0.05
 # First suspicion, before anything is learned: beyond so many running deviations of a running median, in
 # rows. The longer one is for bursts, whose errors would be a short one's median.
 WINDOWS, SUSPICIOUS = ((7, 31), (31, 121)), 6.0
-# A column was elsewhere for at most so many rows if jumps, by steps of so many rows around, take each
-# other back but for this share.
-LONGEST_EXCURSION, STEP_ROWS, RETURNS, MOST_BETWEEN = 60, 121, 0.5, 2
+# A column is elsewhere for at most so many rows.
+LONGEST_EXCURSION = 60
 # A value that is repeated fewer times is nothing strange.
 SHORTEST_REPEAT, MOST_REPEATED = 5, 0.4
 # Rows between two suspects of a burst that are not told from it.
@@ -188,35 +186,6 @@ class Sequence:
             usual = np.maximum(0.3 * np.median(distance, axis=0), np.maximum(resolution, 1e-9))
             deviation = 1.4826 * np.maximum(self.smooth(distance, deviation_rows), usual)
             found |= distance > SUSPICIOUS * deviation
-        return found | self.excursions(V, resolution)
-
-    def excursions(self, Z: Array, resolution: Array) -> Array:
-        """Stretches between two jumps that take each other back: a column was elsewhere for a while.
-
-        However long they are compared with the windows of running medians.
-        """
-        found = np.zeros(Z.shape, dtype=bool)
-        step = np.diff(Z, axis=0, prepend=Z[:1])
-        step[list(self.starts)] = 0.0
-        size = np.abs(step)
-        usual = np.maximum(0.3 * np.median(size, axis=0), np.maximum(resolution, 1e-9))
-        deviation = 1.4826 * np.maximum(self.smooth(size, STEP_ROWS), usual)
-        jumps = size > SUSPICIOUS * deviation
-        group = np.searchsorted(np.array(self.starts), np.arange(len(Z)), side="right")
-        for j in np.flatnonzero(jumps.sum(axis=0) > 1):
-            first, last = _there_and_back(np.flatnonzero(jumps[:, j]), step[:, j])
-            least = RETURNS * np.minimum(size[first, j], size[last, j])
-            # The steps before and after a jump are no jumps like it: a steep slope is none.
-            slope = np.maximum(size[first - 1, j], size[np.minimum(last + 1, len(Z) - 1), j])
-            inner = np.maximum(size[first + 1, j], size[last - 1, j])
-            steep = np.maximum(slope, np.where(last > first + 1, inner, 0.0)) >= least
-            back, good = -1, ~steep & (group[first] == group[last])
-            column, places = Z[:, j].tolist(), (first[good].tolist(), last[good].tolist())
-            for a, b, half in zip(*places, least[good].tolist(), strict=True):
-                # What lies between two excursions is none; nor are two spikes far from each other one.
-                home = (column[a - 1] + column[b]) / 2.0
-                if a > back and abs(median(column[a:b]) - home) > half:
-                    found[a:b, j], back = True, b
         return found
 
     def without_short_gaps(self, suspects: Array) -> Array:
@@ -305,24 +274,6 @@ def _runs(chosen: Array, breaks: Array) -> Iterator[tuple[int, int]]:
     starts = np.flatnonzero(chosen & (breaks | ~np.r_[False, chosen[:-1]]))
     ends = np.flatnonzero(chosen & np.r_[breaks[1:] | ~chosen[1:], True]) + 1
     yield from zip(starts, ends, strict=True)
-
-
-def _there_and_back(places: Array, step: Array) -> tuple[Array, Array]:
-    """Jumps, and for each the next that takes it back, unless a far larger one is between them.
-
-    Far smaller ones between them are what a column does meanwhile, and so is a single spike: two jumps
-    of its size. Where there are more, spikes are so many that any two may take each other back.
-    """
-    next_ = np.arange(len(places))[:, None] + np.arange(1, LONGEST_EXCURSION + 1)
-    other = places[np.minimum(next_, len(places) - 1)]
-    near = (next_ < len(places)) & (other - places[:, None] <= LONGEST_EXCURSION)
-    sizes = np.abs(step[places])[:, None], np.abs(step[other])
-    opposite = np.abs(step[places][:, None] + step[other]) < RETURNS * np.minimum(*sizes)
-    larger = np.logical_or.accumulate(RETURNS * sizes[1] > sizes[0], axis=1)
-    alike = np.cumsum(RETURNS * sizes[0] < sizes[1], axis=1)
-    back = near & opposite & ~larger & (alike <= MOST_BETWEEN + 1)
-    some = back.any(axis=1)
-    return places[some], other[some, back[some].argmax(axis=1)]
 
 
 def _returned_to(runs: Array, values: Array) -> Array:
