@@ -12,7 +12,7 @@ def found_by_fellows(Z, scale, groups=None):
     found = np.zeros(Z.shape, dtype=bool)
     trips = round_trips(Sequence.of(len(Z), groups), Z, np.zeros(Z.shape[1]))
     for j, some in trips.items():
-        for first, last in contradicted(some, Z[:, j], np.full(len(Z), scale)):
+        for first, last in contradicted(some, Z[:, j], np.full(len(Z), scale), 5.0):
             found[first:last, j] = True
     return found
 

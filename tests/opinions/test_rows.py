@@ -4,54 +4,90 @@ import numpy as np
 import pytest
 
 from rnlmf.opinions import Judge
-from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.rows import RowVerdict
 
 
-@pytest.fixture(scope="module")
-def related():
-    """Eight columns of two things that vary, and a little noise."""
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(600, 2)) @ rng.normal(size=(2, 8)) + 0.1 * rng.normal(size=(600, 8))
+def table(rng, n=600, m=8):
+    """Columns of two things that vary, and a little noise."""
+    return rng.normal(size=(n, 2)) @ rng.normal(size=(2, m)) + 0.1 * rng.normal(size=(n, m))
 
 
-def test_rows_of_noise_are_named_left_alone_and_counted(related, rng):
-    X, bad = related.copy(), np.arange(600) % 20 == 7
-    X[bad] = X.mean(axis=0) + X.std(axis=0) * rng.normal(size=(30, 8))
-    _, judgement = Judge.learn(X)
+def with_bad_rows(X, rng):
+    """Every twentieth row is noise of each column's mean and deviation."""
+    spoiled, bad = X.copy(), np.arange(len(X)) % 20 == 7
+    spoiled[bad] = X.mean(axis=0) + X.std(axis=0) * rng.normal(size=(bad.sum(), X.shape[1]))
+    return spoiled, bad
+
+
+def found(Z):
+    nothing = np.isnan(Z)
+    return RowVerdict.learn(Z, nothing).bad(Z, nothing)
+
+
+def test_rows_of_noise_are_named_and_become_what_columns_usually_are(rng):
+    X = table(rng)
+    spoiled, bad = with_bad_rows(X, rng)
+    _, judgement = Judge.learn(spoiled)
     assert np.mean(judgement.bad_rows[bad]) > 0.8
     assert np.mean(judgement.bad_rows[~bad]) < 0.02
-    np.testing.assert_array_equal(judgement.repaired(X), X)
-    truth = np.linalg.norm(X - related) / np.linalg.norm(related)
-    assert 0.5 * truth < judgement.error_left(X) < 2.0 * truth
+    repaired = judgement.repaired(spoiled)
+    np.testing.assert_array_equal(repaired[~judgement.bad_rows], spoiled[~judgement.bad_rows])
+    left, there = np.linalg.norm(repaired - X), np.linalg.norm(spoiled - X)
+    assert left < 0.8 * there
+    assert 0.5 < judgement.error_left(spoiled) / (left / np.linalg.norm(X)) < 2.0
 
 
-def test_nothing_is_bad_in_clean_rows(related):
-    _, judgement = Judge.learn(related)
+def test_new_rows_of_noise_are_told_one_by_one(rng):
+    X = table(rng, 1200)
+    spoiled, bad = with_bad_rows(X, rng)
+    judge, _ = Judge.learn(spoiled[:800])
+    new = judge.judge(spoiled[800:])
+    assert np.mean(new.bad_rows[bad[800:]]) > 0.8
+    assert np.mean(new.bad_rows[~bad[800:]]) < 0.02
+    alone = np.concatenate([judge.judge(row[None]).bad_rows for row in spoiled[800:840]])
+    np.testing.assert_array_equal(alone, new.bad_rows[:40])
+
+
+def test_with_as_many_columns_as_bad_rows_relations_do_not_remember_them(rng):
+    spoiled, bad = with_bad_rows(table(rng, 500, 60), rng)
+    assert found(spoiled)[bad].all()
+    assert np.mean(found(spoiled)[~bad]) < 0.01
+
+
+def test_nothing_is_bad_in_clean_rows(rng):
+    X = table(rng)
+    _, judgement = Judge.learn(X)
     assert not judgement.bad_rows.any()
-    assert np.isnan(judgement.error_left(related))
+    assert np.isnan(judgement.error_left(X))
+
+
+def test_hard_rows_that_go_together_are_not_bad(rng):
+    """A small group with relations of its own is hard for those of the others."""
+    X = table(rng)
+    X[:40] = rng.normal(size=(40, 2)) @ rng.normal(size=(2, 8)) * 3.0 + 1.0
+    assert not found(X).any()
 
 
 def test_hard_rows_without_a_gap_are_not_bad(rng):
     """Their residuals are of all sizes: nobody can say where bad ones begin."""
-    Z = rng.normal(size=(1000, 6)) * np.exp(rng.normal(size=(1000, 1)))
-    judged, witness = np.ones(Z.shape, dtype=bool), Witness(np.zeros(Z.shape), np.ones(Z.shape))
-    assert RowVerdict.learn(Z, judged, witness, np.ones(6)).least == np.inf
+    X = rng.normal(size=(1000, 2)) @ rng.normal(size=(2, 6))
+    assert not found(X + 0.3 * np.exp(rng.normal(size=(1000, 1))) * rng.normal(size=X.shape)).any()
+
+
+def test_columns_that_have_nothing_to_do_with_each_other_have_no_bad_rows(rng):
+    assert not found(rng.standard_t(3, size=(1000, 8))).any()
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1.0, 1e3])
-def test_units_do_not_count(rng, factor):
-    Z = rng.normal(size=(400, 6))
-    Z[::20] *= 20.0
-    judged, witness = np.ones(Z.shape, dtype=bool), Witness(np.zeros(Z.shape), np.ones(Z.shape))
-    unit = np.full(6, factor)
-    found = RowVerdict.learn(factor * Z, judged, witness, unit).bad(factor * Z, judged, witness, unit)
-    np.testing.assert_array_equal(np.flatnonzero(found), np.arange(0, 400, 20))
+def test_units_and_gaps_do_not_count(rng, factor):
+    spoiled, bad = with_bad_rows(table(rng), rng)
+    gaps = rng.random(spoiled.shape) < 0.05
+    spoiled[gaps] = np.nan
+    _, judgement = Judge.learn(factor * spoiled)
+    assert np.mean(judgement.bad_rows[bad]) > 0.8
+    assert np.mean(judgement.bad_rows[~bad]) < 0.02
 
 
-def test_too_few_cells_say_nothing():
-    Z = np.zeros((100, 3))
-    judged, witness = np.ones(Z.shape, dtype=bool), Witness(Z, Z + 1.0)
-    rows = RowVerdict.learn(Z, judged, witness, np.ones(3))
-    assert rows.least == np.inf
-    assert not rows.bad(Z, judged, witness, np.ones(3)).any()
+@pytest.mark.parametrize("shape", [(99, 8), (600, 4)])
+def test_too_few_rows_or_columns_say_nothing(rng, shape):
+    assert not found(with_bad_rows(table(rng, *shape), rng)[0]).any()

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from rnlmf.opinions import Judge, Sequence
+from rnlmf.opinions.column_verdict import ColumnVerdict
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.settling import Stretches, among_errors, in_stretches, like_bad_rows
+from rnlmf.opinions.verdict import Verdict
 
 
 @pytest.fixture
@@ -15,6 +17,18 @@ def motion(rng):
     t = np.linspace(0.0, 20.0, 800)
     X = np.column_stack([np.sin(t), np.cos(t), np.sin(t + 1), np.sin(t + 2), np.cos(t + 1)])
     return X + 0.01 * rng.normal(size=X.shape)
+
+
+# Errors in one column, and in all of them.
+FEW, MANY = (
+    Verdict(tuple(ColumnVerdict(share=0.05 * (some or j == 0)) for j in range(5)))
+    for some in (False, True)
+)
+
+
+def nothing(Z):
+    """Nothing is hidden: errors do not come in stretches."""
+    return np.zeros(Z.shape, dtype=bool)
 
 
 def stretches(Z, prediction, scale=0.1):
@@ -29,11 +43,11 @@ def test_a_stretch_elsewhere_is_wrong_if_the_fellows_say_so(motion):
     found, row = stretches(Z, motion)
     expected = np.zeros(Z.shape, dtype=bool)
     expected[100:120, 1] = True
-    np.testing.assert_array_equal(found.away(Z, row), expected)
+    np.testing.assert_array_equal(found.away(Z, row, nothing(Z), FEW), expected)
     agreeing = Witness(Z, row.scale)
-    assert not found.away(Z, agreeing).any()
+    assert not found.away(Z, agreeing, nothing(Z), FEW).any()
     unsure = Witness(motion, np.full(Z.shape, 2.0))
-    assert not found.away(Z, unsure).any()
+    assert not found.away(Z, unsure, nothing(Z), FEW).any()
 
 
 def test_a_value_to_which_a_column_returns_may_be_one_at_which_it_is_off(motion):
@@ -48,7 +62,10 @@ def test_a_value_to_which_a_column_returns_may_be_one_at_which_it_is_off(motion)
     # What returns to the letter is not judged cell by cell.
     found = Stretches(spoiled, ~expected, columns, sequence)
     row = Witness(Z, np.full(Z.shape, 0.1))
-    np.testing.assert_array_equal(found.away(spoiled, row), expected)
+    np.testing.assert_array_equal(found.away(spoiled, row, expected, MANY), expected)
+    # Where errors come one by one, or only few columns have any, it is a state.
+    assert not found.away(spoiled, row, nothing(Z), MANY).any()
+    assert not found.away(spoiled, row, expected, FEW).any()
 
 
 def test_without_order_there_are_no_stretches(motion):
@@ -57,7 +74,7 @@ def test_without_order_there_are_no_stretches(motion):
     found = Stretches(Z, np.ones(Z.shape, dtype=bool), Columns.of(Z), None)
     row = Witness(motion, np.full(Z.shape, 0.01))
     assert not found.stuck(Z, row).any()
-    assert not found.away(Z, row).any()
+    assert not found.away(Z, row, nothing(Z), FEW).any()
 
 
 def test_offsets_of_whole_stretches_are_repaired(motion, rng):
@@ -96,8 +113,8 @@ def test_a_stretch_is_not_elsewhere_if_all_around_it_is(motion):
     found, row = stretches(Z, motion)
     elsewhere = motion.copy()
     elsewhere[60:160, 1] -= 8.0
-    assert found.away(Z, row).any()
-    assert not found.away(Z, Witness(elsewhere, row.scale)).any()
+    assert found.away(Z, row, nothing(Z), FEW).any()
+    assert not found.away(Z, Witness(elsewhere, row.scale), nothing(Z), FEW).any()
 
 
 def test_some_of_a_bad_row_fits_by_chance(rng):

@@ -33,17 +33,24 @@ STEP_ROWS, RETURNS, TRIP = 121, 0.5, 4.5
 MOST_BETWEEN = 2
 # No scale is known exactly.
 FREEDOM = 4.0
-# Nothing is strange about a column that goes and comes back: fellows must gain as if it were so many
-# scales away. One cell counts for no more than so many when stretches are looked for that might.
-AWAY, LEAST_MEAN, FARTHEST = 5.0, 2.0, 10.0
+# Stretches that might be contradicted are so many scales away, no cell counting for more.
+LEAST_MEAN, FARTHEST = 2.0, 10.0
 
 
 class Trips(NamedTuple):
-    """Stretches of one column: first rows, those after the last, and by how much they are off."""
+    """Stretches of one column: first rows, those after the last, and by how much they are off.
+
+    Some are `plain`: jumps alone tell them (:func:`excursions`).
+    """
 
     first: Array
     last: Array
     shift: Array
+    plain: Array
+
+    def only_plain(self) -> Trips:
+        """Those that jumps alone tell."""
+        return Trips(*(part[self.plain] for part in self))
 
 
 def excursions(sequence: Sequence, Z: Array, resolution: Array) -> Array:
@@ -76,6 +83,7 @@ def round_trips(sequence: Sequence, Z: Array, resolution: Array) -> dict[int, Tr
     """Of every column, all stretches of some rows between two jumps that take each other back."""
     steps, usual = _steps(sequence, Z, resolution)
     found, group = {}, _groups(sequence)
+    count = np.cumsum(np.vstack([Z[:1] < -np.inf, excursions(sequence, Z, resolution)]), axis=0)
     for j, (step, most) in enumerate(zip(steps.T, TRIP * usual.T, strict=True)):
         places = np.flatnonzero(np.abs(step) > most)
         if not len(places):
@@ -89,15 +97,17 @@ def round_trips(sequence: Sequence, Z: Array, resolution: Array) -> dict[int, Tr
         back &= (last > first + 1) & (group[first] == group[last - 1])
         if back.any():
             first, last = first[back], last[back]
-            found[j] = Trips(first, last, (step[first] - step[last]) / 2.0)
+            plain = count[last, j] - count[first, j] == last - first
+            found[j] = Trips(first, last, (step[first] - step[last]) / 2.0, plain)
     return found
 
 
-def contradicted(trips: Trips, off: Array, scale: Array) -> list[tuple[int, int]]:
+def contradicted(trips: Trips, off: Array, scale: Array, least: float) -> list[tuple[int, int]]:
     """Stretches, first row and that after the last, that fellows account for only if they are off.
 
-    `off` are the cells' distances from what fellows predict with these scales. Where they are as far
-    from the rows before and after, it is they who are elsewhere.
+    `off` are the cells' distances from what fellows predict with these scales; these must gain as if
+    every cell were at `least` so many scales away. Where they are as far from the rows before and
+    after, it is they who are elsewhere.
     """
     relative = off / scale
     total = np.r_[0.0, np.cumsum(np.clip(relative, -FARTHEST, FARTHEST))]
@@ -111,7 +121,7 @@ def contradicted(trips: Trips, off: Array, scale: Array) -> list[tuple[int, int]
         rows, length = slice(first, last), last - first
         gain = _loss(relative[rows]) - _loss(relative[rows] - trips.shift[k] / scale[rows])
         distance = np.median(np.abs(off[rows]))
-        if gain.mean() < _loss(AWAY) or distance < LEAST_ERROR:
+        if gain.mean() < _loss(least) or distance < LEAST_ERROR:
             continue
         beside = np.r_[off[max(first - length, 0) : first], off[last : last + length], 0.0]
         if np.median(np.abs(beside)) > distance / 2.0:

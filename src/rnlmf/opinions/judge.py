@@ -12,6 +12,7 @@ from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.judgement import Judgement, tails_of
 from rnlmf.opinions.learning import (
+    LEARNED_ROWS,
     Settlement,
     Stage,
     gradually,
@@ -108,6 +109,10 @@ class Judge:
         """
         known = tuple(map(Remembered, further))
         given = Material.of(X, sequence, known, force_order=force_order)
+        rows = RowVerdict()
+        if given.sequence is None:
+            rows = RowVerdict.learn(given.cells, given.missing)
+            given = given.without(rows.bad(given.cells, given.missing))
         learned, dealing = _settled(given)
         for _ in range(LEVELS):
             strict = with_levels(given.columns, given.learned, _told(given, learned, dealing))
@@ -168,14 +173,14 @@ class Judge:
             trusted &= ~placed
         states = lives_elsewhere(part, suspects, witnesses[0], sequence) & trusted
         trusted &= ~states
-        some = judged & ~hidden
-        hard = RowVerdict.learn(part, some, witnesses[-1], panel.fellows.scale.unit)
-        judge = cls(panel, verdict, alone, sequence is not None, trusted, least, overall, hard)
+        # Where most columns have errors, a row may have several.
+        rows = RowVerdict() if verdict.in_company else rows
+        judge = cls(panel, verdict, alone, sequence is not None, trusted, least, overall, rows)
         reasons = judge._reasons(suspects, shares, placed, states)
         judge = replace(judge, stages=stages, left_alone=reasons, bounds=_bounds(part, hidden))
-        if given.all_learned:
+        if len(X) <= LEARNED_ROWS:
             # What was found with patience while learning is where judging the same data begins.
-            judge = replace(judge, settled=Settled.of(X, hidden))
+            judge = replace(judge, settled=Settled.of(given.learned, hidden))
         judgement = judge.judge(X, given.whole, force_order=True, hearing=hearing.copy())
         judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
         if judge.threshold > 0.5:
@@ -214,9 +219,12 @@ class Judge:
             )
         absurd = columns.absurd(Z)
         probability, always = np.zeros(Z.shape), np.isnan(Z) | absurd
+        noise = self.rows.bad(Z, always)[:, None] & (sequence is None)
+        judged, always = judged & ~noise, always | noise
         hidden, known = first_suspicion(columns, X, Z, sequence), np.zeros(len(Z), dtype=bool)
         if self.settled is not None:
             hidden, known = self.settled.recalled(X, hidden)
+        hidden, known = hidden | noise, known | noise[:, 0]
         # Suspects are believed, all of them, in every round.
         remembering = replace(
             self.panel.fellows, further=tuple(map(Remembered, self.panel.fellows.further))
@@ -239,9 +247,7 @@ class Judge:
             probability = np.where(excused, 0.0, probability)
             repeating = stretches.stuck(Z, witnesses[-1])
             probability[repeating] = 1.0
-            # Where nothing else is wrong, a column that goes and comes back has two branches.
-            if self.verdict.tells:
-                probability[stretches.away(Z, witnesses[-1])] = 1.0
+            probability[stretches.away(Z, witnesses[-1], hidden, self.verdict)] = 1.0
             wrong = probability > 0.5
             wrong |= like_bad_rows(Z, wrong, judged, witnesses) | among_errors(Z, wrong, judged)
             if round_ == ROUNDS - 1:
@@ -268,7 +274,6 @@ class Judge:
             # A column need not have other errors for a row to be bad.
             odd = judged & (distance_in_scales(Z, witnesses[0]) > self.verdict.seldom(ODD))
             bad_rows = np.sum(wrong | odd, axis=1) > BAD_ROW * count
-            bad_rows |= self.rows.bad(Z, judged & ~wrong, witnesses[0], self.panel.fellows.scale.unit)
             # What is left of such a row says little of what it should be, as if the others were
             # missing; who is far off even so goes.
             doubtful = wrong | always | (odd & bad_rows[:, None])
@@ -276,6 +281,10 @@ class Judge:
             witnesses = self.panel.testify(shown, doubtful, judged, sequence, hearing)
             far = distance_in_scales(Z, witnesses[0]) > FAR
             wrong &= ~bad_rows[:, None] | absurd | far
+            bad_rows |= noise[:, 0]
+            wrong |= noise & ~np.isnan(Z)
+            witnesses[0] = self.rows.of_noise(witnesses[0], noise)
+            probability = np.where(noise, 1.0, probability)
         # Errors that vouch for each other lead their whole row to where no right cell is.
         prediction = witnesses[0].prediction
         prediction = prediction if self.bounds is None else np.clip(prediction, *self.bounds)
@@ -286,6 +295,7 @@ class Judge:
             np.where(np.isnan(Z), np.nan, probability),
             wrong,
             bad_rows,
+            noise[:, 0],
             repeating & wrong,
             self.verdict.unseen(self.trusted, np.median(witnesses[0].scale, axis=0))
             * columns.spread**2,

@@ -37,6 +37,8 @@ class Judgement:
         The cells to be repaired.
     bad_rows : array of bool of shape (n,)
         Rows of which most is wrong.
+    noise : array of bool of shape (n,)
+        Those of them that are noise: nothing but the columns tells what they should be.
     stuck : array of bool of shape (n, m)
         Cells of stretches in which a column repeats a value that its fellows contradict.
     unseen : array of shape (m,)
@@ -49,6 +51,7 @@ class Judgement:
     probability: Array
     wrong: Array
     bad_rows: Array
+    noise: Array
     stuck: Array
     unseen: Array
 
@@ -83,13 +86,15 @@ class Judgement:
         kept = np.nan_to_num(self.probability, nan=1.0) * off
         # What is left of a bad row is as wrong as it looks.
         lost = np.maximum(np.where(self.bad_rows[:, None], off, 0.0), self.unseen) * ~changed
-        told = np.where(changed, self.deviation**2, np.where(lost > kept, 0.0, kept))
+        squares, noise = self.deviation**2, self.noise[:, None]
+        told = np.where(changed & ~noise, squares, np.where(changed | (lost > kept), 0.0, kept))
         expected = CALIBRATION * float(np.sqrt(told.sum())) / size
         if tried > 0.0:
             expected = float(np.sqrt(expected * AGAIN * tried))
-        return float(
-            np.hypot(expected, CALIBRATION * np.sqrt(np.where(lost > kept, lost, 0.0).sum()) / size)
-        )
+        unrepaired = CALIBRATION * np.sqrt(np.where(lost > kept, lost, 0.0).sum()) / size
+        # How far columns vary is known.
+        varied = np.sqrt(np.where(changed & noise, squares, 0.0).sum()) / size
+        return float(np.linalg.norm([expected, unrepaired, varied]))
 
 
 def tails_of(X: Array, judgement: Judgement) -> Array:

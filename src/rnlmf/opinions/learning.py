@@ -126,8 +126,7 @@ def settle(
             stages.append(Stage.of(panel, suspicion, Z, judged, hidden, hearing))
         wrong = _suspects(panel, suspicion, witnesses, Z, hidden, judged, always, sequence)
         wrong |= stretches.stuck(Z, witnesses[-1])
-        if suspicion.tells:
-            wrong |= stretches.away(Z, witnesses[-1])
+        wrong |= stretches.away(Z, witnesses[-1], hidden, suspicion)
         new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
         if np.mean((new != hidden) & (changes < IN_TURNS)) < LEARNED:
             break

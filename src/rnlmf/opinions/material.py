@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.learning import learned_rows
 from rnlmf.opinions.optimism import with_optimism
@@ -48,6 +50,10 @@ class Material:
         """The same cells in the light of what else is known of their columns."""
         return replace(self, columns=columns)
 
+    def without(self, bad: Array) -> Material:
+        """The same without some of the rows that are learned from."""
+        return replace(self, rows=self.rows[~bad]) if bad.any() else self
+
     @cached_property
     def learned(self) -> Array:
         """Cells that are learned from, as they came."""
@@ -57,6 +63,11 @@ class Material:
     def cells(self) -> Array:
         """The same, in spreads of their columns."""
         return self.columns.scaled(self.learned)
+
+    @property
+    def missing(self) -> Array:
+        """Those that say nothing."""
+        return np.isnan(self.cells) | self.columns.absurd(self.cells)
 
     @cached_property
     def sequence(self) -> Sequence | None:
@@ -72,11 +83,6 @@ class Material:
     def first(self) -> Array:
         """Those that are suspicious before anything is learned."""
         return first_suspicion(self.columns, self.learned, self.cells, self.sequence)
-
-    @property
-    def all_learned(self) -> bool:
-        """Whether every row is learned from."""
-        return len(self.rows) == len(self.X)
 
     def _order_helps(self, further: tuple[Opinion, ...]) -> bool:
         if self.sequence is None:

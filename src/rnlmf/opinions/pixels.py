@@ -141,6 +141,7 @@ class PixelJudge:
             probability,
             suspects | absurd,
             np.zeros(len(Z), dtype=bool),
+            np.zeros(len(Z), dtype=bool),
             np.zeros(Z.shape, dtype=bool),
             np.zeros(Z.shape[1]),
         )

@@ -1,13 +1,32 @@
 """Rows of a table of which nothing fits: noise, or another table's.
 
-The scale of a prediction depends on how hard its row is to predict altogether, so that no cell of such
-a row is strange: the row is. Its hardness is the mean logarithm of its residuals in typical ones,
+One such row spoils what others are predicted by, and its own cells are predicted badly all together, so
+that no cell of it is strange: the row is. Two things tell it.
 
-    h_i = mean_j log(|z_ij - p_ij| / u_j + 0.1).
+It is *hard*: with relations learned from the three quarters of the rows that are easiest, of the other
+half of the table (a concentration step: Rousseeuw and Van Driessen 1999), and ``u_j`` the typical
+residual of column ``j``,
 
-Some rows are harder than others, and that is no error. Bad ones are a group of their own: of the normal
-components of greatest likelihood (by the Bayesian information criterion), the hardest is that of bad
-rows if it is apart from the others.
+    h_i = mean_j log(|z_ij - p_ij| / u_j + 0.1)
+
+is large. Some rows are harder than others, and that is no error: those of a small group, a long tail.
+But even these have columns that go together as elsewhere. With ``s_i`` the normal scores of a row, and
+``R`` the correlations of the columns without their diagonal, its *agreement*
+
+    a_i = s_i' R s_i / |R|^2
+
+is 1 on average for rows of the table and 0 for those whose cells have nothing to do with each other.
+So from the hardest row on, rows are bad as long as the sum of ``1/2 - a_i`` grows; they are believed
+to be if their mean agreement is nearly zero, and below one half by more than chance makes it, and if
+they are apart from the others: their mean hardness is farther from that of the others, in deviations of
+both, than a tail of the normal distribution is from the rest of it. Nor may they have relations of
+their own, like rows of another kind: with ``s`` less its mean over the bad rows,
+
+    mean over pairs i, k of [ (s_i's_k)^2 - sum_j s_ij^2 s_kj^2 ]
+
+is what the squares of their own correlations add up to, without bias, and small beside ``|R|^2``.
+
+There is nothing to go by but the columns: what a bad row should be is their middle.
 """
 
 from __future__ import annotations
@@ -15,54 +34,176 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.mixture import GaussianMixture
+from scipy.stats import norm, rankdata
 
+from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.column_verdict import MOST_WRONG
 from rnlmf.opinions.densities import Witness
-from rnlmf.opinions.mixing import logarithm
+from rnlmf.opinions.linear import LinearOpinion
+from rnlmf.opinions.mixing import logarithm, typical
 from rnlmf.typing import Array
 
-# With fewer cells that can be judged nothing can be said of a row, nor with fewer rows of a group.
-FEWEST_CELLS, FEWEST_ROWS = 4, 30
-# Normal components of the hardness of rows, at most.
-COMPONENTS = 4
-# Two groups are apart if their means are, by so many deviations (Ashman et al. 1994: from 2 on).
-APART = 3.0
+# With fewer columns, or rows, nothing can be said of what goes together.
+FEWEST_COLUMNS, FEWEST_ROWS = 5, 100
+# The share of the rows, the easiest, that relations are learned from, and how often they are chosen.
+EASY, ROUNDS = 0.75, 4
+# Fewer bad rows are a few odd ones.
+FEWEST_BAD = 10
+# What bad rows may agree at most, or disagree, on average, and by how many standard errors that is
+# below one half: the number of rows is chosen to make it large.
+MOST_AGREEMENT, ERRORS = 0.2, 4.0
+# How many times as far apart they are as a tail: a choice. Rows of noise in many tables are 1.5 to 10
+# times as far, the hardest ones of tables without errors up to 1.3 times.
+APART = 1.5
+# Rows that have more than this share of the usual relations, of their own, or vary by less than this
+# share of the others' variance, are of another kind.
+OWN, VARIED = 0.25, 0.25
+# No row counts for more: half an agreement less, or two more, than none.
+LEAST, MOST = -1.0, 2.0
 
 
 @dataclass(frozen=True)
 class RowVerdict:
-    """The least hardness of bad rows: infinite where there are none."""
+    """Relations of the rows that are not bad, and from which hardness on rows are: if any."""
 
+    relations: LinearOpinion | None = None
+    unit: Array | None = None
     least: float = np.inf
 
     @classmethod
-    def learn(cls, Z: Array, judged: Array, witness: Witness, unit: Array) -> RowVerdict:
-        """From the cells of all rows, and what they should be."""
-        hardness = _hardness(Z, judged, witness, unit)
-        known = np.sort(hardness[~np.isnan(hardness)])[:, None]
-        if len(known) < FEWEST_ROWS or np.ptp(known) == 0.0:
+    def learn(cls, Z: Array, hidden: Array) -> RowVerdict:
+        """From all rows of a table, in spreads of its columns; `hidden` cells say nothing."""
+        if len(Z) < FEWEST_ROWS or Z.shape[1] < FEWEST_COLUMNS:
             return cls()
-        fits = [GaussianMixture(k + 1, random_state=0).fit(known) for k in range(COMPONENTS)]
-        best = min(fits, key=lambda fit: float(fit.bic(known)))
-        order = np.argsort(best.means_[:, 0])
-        means, deviations = best.means_[order, 0], np.sqrt(best.covariances_[order, 0, 0])
-        if len(means) < 2 or best.weights_[order[-1]] > MOST_WRONG:
+        hardness, easy = _concentrated(Z, hidden)
+        scores = _Scores.of(Z, hidden, easy)
+        bad = scores.bad(hardness)
+        if not len(bad):
             return cls()
-        wide = np.sqrt((deviations[:-1] ** 2 + deviations[-1] ** 2) / 2.0)
-        if np.any(means[-1] - means[:-1] < APART * wide):
-            return cls()
-        bad = known[best.predict(known) == order[-1], 0]
-        return cls(float(bad[bad > means[-2]].min(initial=np.inf)))
+        others = np.ones(len(Z), dtype=bool)
+        others[bad] = False
+        relations = _relations(Z[others], hidden[others])
+        residual = _residuals(relations, Z, hidden)
+        unit = typical(residual, others[:, None] & ~hidden, np.zeros(Z.shape[1]))
+        # By these relations, which all rows but the bad ones have made, rows are told once more.
+        found = cls(relations, unit)
+        hardness = found._hardness(Z, hidden)
+        bad = scores.bad(hardness)
+        return cls(relations, unit, float(hardness[bad].min())) if len(bad) else cls()
 
-    def bad(self, Z: Array, judged: Array, witness: Witness, unit: Array) -> Array:
-        """Rows that are more likely bad than hard."""
-        found: Array = _hardness(Z, judged, witness, unit) >= self.least
-        return found
+    def bad(self, Z: Array, hidden: Array) -> Array:
+        """Rows that are noise."""
+        if self.relations is None:
+            return np.zeros(len(Z), dtype=bool)
+        return self._hardness(Z, hidden) >= self.least
+
+    def of_noise(self, witness: Witness, noise: Array) -> Witness:
+        """What a witness says, but of rows that are `noise` what their columns usually are."""
+        if self.relations is None:
+            return witness
+        usual = self.relations.mean, self.relations.scale
+        said = zip((witness.prediction, witness.scale), usual, strict=True)
+        return Witness(*(np.where(noise, own, other) for other, own in said))
+
+    def _hardness(self, Z: Array, hidden: Array) -> Array:
+        assert self.relations is not None
+        assert self.unit is not None
+        return _mean_logarithm(_residuals(self.relations, Z, hidden), hidden, self.unit)
 
 
-def _hardness(Z: Array, judged: Array, witness: Witness, unit: Array) -> Array:
-    """Of every row; NaN where too few cells can be judged."""
-    logs = np.where(judged, logarithm(np.abs(Z - witness.prediction), unit), 0.0)
-    counts = judged.sum(axis=1)
-    return np.where(counts >= FEWEST_CELLS, logs.sum(axis=1) / np.maximum(counts, 1), np.nan)
+def _relations(Z: Array, hidden: Array) -> LinearOpinion:
+    return LinearOpinion.learn(Z, hidden, canonical_order(np.where(hidden, 0.0, Z)))
+
+
+def _residuals(relations: LinearOpinion, Z: Array, hidden: Array) -> Array:
+    """Zero where nothing is known."""
+    return np.where(hidden, 0.0, Z - relations.predict(Z, hidden)[0])
+
+
+def _mean_logarithm(residual: Array, hidden: Array, unit: Array) -> Array:
+    """Of the cells of every row that say something; -inf where none does."""
+    logs = np.where(hidden, 0.0, logarithm(np.abs(residual), unit)).sum(axis=1)
+    known = (~hidden).sum(axis=1)
+    return np.where(known > 0, logs / np.maximum(known, 1), -np.inf)
+
+
+def _concentrated(Z: Array, hidden: Array) -> tuple[Array, Array]:
+    """How hard rows are, by relations learned from easy rows of the other half; and which are easy.
+
+    With many columns, relations remember what is odd of the rows that they were learned from.
+    """
+    half, easy = np.zeros(len(Z), dtype=bool), np.ones(len(Z), dtype=bool)
+    half[canonical_order(np.where(hidden, 0.0, Z))[::2]] = True
+    for _ in range(ROUNDS):
+        residual = np.empty(Z.shape)
+        for part in (half, ~half):
+            relations = _relations(Z[part & easy], hidden[part & easy])
+            residual[~part] = _residuals(relations, Z[~part], hidden[~part])
+        unit = typical(residual, easy[:, None] & ~hidden, np.zeros(Z.shape[1]))
+        hardness = _mean_logarithm(residual, hidden, unit)
+        before, easy = easy, hardness <= np.quantile(hardness, EASY)
+        if np.array_equal(before, easy):
+            break
+    return hardness, easy
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Normal scores of all cells, how far rows agree, and the sum of squared usual correlations."""
+
+    scores: Array
+    agreement: Array
+    total: float
+
+    @classmethod
+    def of(cls, Z: Array, hidden: Array, easy: Array) -> _Scores:
+        """Columns go together as they do in easy rows."""
+        ranks = rankdata(np.where(hidden, np.nan, Z), axis=0, nan_policy="omit")
+        known = np.maximum((~hidden).sum(axis=0), 1)
+        scores = np.where(hidden, 0.0, norm.ppf((np.nan_to_num(ranks, nan=1.0) - 0.5) / known))
+        spread = scores.std(axis=0)
+        scores /= np.where(spread > 0.0, spread, 1.0)
+        some = scores[easy] - scores[easy].mean(axis=0)
+        length = np.sqrt((some**2).sum(axis=0))
+        some /= np.where(length > 0.0, length, 1.0)
+        R = some.T @ some
+        np.fill_diagonal(R, 0.0)
+        total = float((R**2).sum()) or 1.0
+        agreement = np.einsum("ij,ij->i", scores @ R, scores) / total
+        return cls(scores, np.clip(agreement, LEAST, MOST), total)
+
+    def bad(self, hardness: Array) -> Array:
+        """The hardest rows, as far as they do not agree; none if that may be chance."""
+        order = np.argsort(-hardness, kind="stable")[: int(MOST_WRONG * len(hardness))]
+        rest = np.cumsum(0.5 - self.agreement[order])
+        bad = order[: int(rest.argmax()) + 1]
+        some = self.agreement[bad]
+        error = float(np.std(some)) * np.sqrt(len(bad))
+        credible = (
+            len(bad) >= FEWEST_BAD
+            and abs(float(some.mean())) < MOST_AGREEMENT
+            and float(np.sum(0.5 - some)) > ERRORS * error
+            and _apart(hardness, bad) > APART
+            and not self._related(bad)
+        )
+        return bad if credible else bad[:0]
+
+    def _related(self, bad: Array) -> bool:
+        """Whether rows go together among themselves, or hardly vary."""
+        own = self.scores[bad] - self.scores[bad].mean(axis=0)
+        pairs = (own @ own.T) ** 2 - own**2 @ (own**2).T
+        count = len(own) * (len(own) - 1)
+        squares = float(pairs.sum() - np.trace(pairs)) / count
+        return bool(squares > OWN * self.total or np.mean(own**2) < VARIED)
+
+
+def _apart(hardness: Array, bad: Array) -> float:
+    """How many times as far rows are from the others as the same share of a normal distribution."""
+    others = np.delete(hardness, bad)
+    wide = np.sqrt((np.var(hardness[bad]) + np.var(others)) / 2.0)
+    share = len(bad) / len(hardness)
+    # Means and variances of what is beyond a quantile of the normal distribution, and of the rest.
+    quantile = norm.isf(share)
+    tail, rest = norm.pdf(quantile) / np.array([share, share - 1.0])
+    usual = np.sqrt(1.0 + (quantile * (tail + rest) - tail**2 - rest**2) / 2.0)
+    return float((hardness[bad].mean() - others.mean()) / wide * usual / (tail - rest))

@@ -35,6 +35,8 @@ EXCHANGED_ROWS = 500
 CONTRADICTED, SELDOM = 6.0, 1e-3
 # A stuck value need not be far off all the time: root mean square, no scale counting for more.
 STUCK, FARTHEST_STUCK = 3.0, 10.0
+# Scales that fellows must be away from a stretch elsewhere: where errors come in stretches, or do not.
+AWAY, SURELY_AWAY = 5.0, 7.0
 # Neighbours of hidden cells count from so many on.
 FEW = 10.0
 # Order is used where it makes the predictions of cells better by this share; where fellows know as
@@ -81,7 +83,9 @@ class Stretches:
     def __init__(self, Z: Array, judged: Array, columns: Columns, sequence: Sequence | None) -> None:
         self._repeated = np.zeros(Z.shape, dtype=np.int64)
         self._trips: dict[int, Trips] = {}
-        # Values that return may be those of a column that is off by the same again and again.
+        self._sequence, self._judged = sequence, judged
+        # Of few rows fellows are surer than they should be.
+        self._few = columns.optimism is not None
         self._there = ~np.isnan(Z) & ~columns.absurd(Z)
         if sequence is not None:
             self._repeated = np.where(judged, sequence.repeated(Z), 0)
@@ -91,13 +95,24 @@ class Stretches:
         """Cells of stretches that repeat a value and are contradicted."""
         return _contradicted(self._repeated, Z, row, STUCK)
 
-    def away(self, Z: Array, row: Witness) -> Array:
-        """Cells of stretches elsewhere that are contradicted, and far away."""
+    def away(self, Z: Array, row: Witness, hidden: Array, verdict: Verdict) -> Array:
+        """Cells of stretches elsewhere that are contradicted, and far away.
+
+        Columns go and come back by themselves, too, to an end of their range above all: unless rows
+        are many, most columns have errors, by a `verdict`, and most of what is `hidden` comes in
+        stretches, jumps must be plain, fellows surer, and values that return are right. Where nothing
+        else is wrong, a column that goes and comes back has two branches.
+        """
+        if not verdict.tells:
+            return np.zeros(Z.shape, dtype=bool)
+        usual = verdict.in_company and not self._few and in_stretches(hidden, self._sequence)
+        least, some = (AWAY, self._there) if usual else (SURELY_AWAY, self._judged)
         found = np.zeros(Z.shape, dtype=bool)
-        off = np.where(self._there, Z - row.prediction, 0.0)
+        off = np.where(some, Z - row.prediction, 0.0)
         for j, trips in self._trips.items():
-            for first, last in contradicted(trips, off[:, j], row.scale[:, j]):
-                found[first:last, j] = self._there[first:last, j]
+            asked = trips if usual else trips.only_plain()
+            for first, last in contradicted(asked, off[:, j], row.scale[:, j], least):
+                found[first:last, j] = some[first:last, j]
         return found
 
 
