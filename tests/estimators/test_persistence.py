@@ -155,6 +155,7 @@ def edited(file, change):
     ("change", "message"),
     [
         (lambda header: header.update(format=99, rnlmf="9.0"), "saved by rnlmf 9.0, which is newer"),
+        (lambda header: header.update(format=float("inf")), "not a model of rnlmf"),
         (lambda header: header["state"].update(object="os.system"), "no class 'os.system'"),
         (lambda header: header["state"]["fields"]["_model"]["fields"].pop("atoms"), "damaged"),
         (lambda header: header.update(n_features=3), "disagree"),
@@ -229,6 +230,19 @@ def test_every_dictionary_must_be_able_to_treat_a_row(file, curved, change):
     model = RNLMF(5, random_state=0, max_iter=5).fit(curved[1])
     (opinion,) = model._judge.panel.fellows.further
     object.__setattr__(opinion.without[-1], "atoms", change(opinion.without[-1].atoms))
+    save(model, file)
+    with pytest.raises(FileError, match="is damaged"):
+        load(file)
+
+
+@pytest.mark.parametrize("name", ["center", "unit", "slopes"])
+def test_what_judges_rows_in_order_must_be_able_to(file, rng, name):
+    """A trial on a few rows, the order of which tells nothing, would not see it."""
+    t = np.linspace(0, 6, 40)
+    X = np.sin(t[:, None] + np.arange(5)) + 0.01 * rng.normal(size=(40, 5))
+    model = RNLMF(5, random_state=0, max_iter=5).fit(X)
+    both = model._judge.panel.both
+    object.__setattr__(both, name, np.append(getattr(both, name), 1.0))
     save(model, file)
     with pytest.raises(FileError, match="is damaged"):
         load(file)

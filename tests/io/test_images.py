@@ -4,6 +4,7 @@ from PIL import Image
 
 from rnlmf import io
 from rnlmf.io import FileError
+from rnlmf.io.images import PixelNames
 
 MODES = {"L": (5, 7), "RGB": (5, 7, 3), "RGBA": (5, 7, 4), "LA": (5, 7, 2), "1": (5, 7), "I;16": (5, 7)}
 
@@ -24,6 +25,21 @@ def folder(tmp_path, rng):
         picture.save(path / f"frame{number}.png", dpi=(300, 300))
     (path / "notes.txt").write_text("not an image")
     return path
+
+
+def test_names_of_pixels_take_no_memory():
+    names = PixelNames(1 << 20, 1 << 20, 3)
+    assert len(names) == 3 << 40
+    assert (names[0], names[-1]) == ("y0x0r", "y1048575x1048575b")
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_names_of_pixels_are_in_the_order_of_the_values(channels):
+    colours = [""] if channels == 1 else ["r", "g", "b"]
+    expected = [f"y{y}x{x}{colour}" for y in range(2) for x in range(3) for colour in colours]
+    names = PixelNames(2, 3, channels)
+    assert list(names) == expected
+    assert names[1:4] == expected[1:4]
 
 
 def test_names_in_natural_order_and_alpha_left_alone(folder, tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ class Changes:
 
     rows: Array
     features: Array
-    names: list[str]
+    names: Sequence[str]
     before: list[str]
     after: list[str]
     probability: Array

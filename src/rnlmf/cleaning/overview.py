@@ -278,7 +278,7 @@ def _marked(dataset: Dataset, choice: ColumnChoice, columns: list[Column], *, ti
     hidden = codes | outside | held
     if hidden.any():
         working = np.where(hidden, np.nan, values).astype(values.dtype)
-        empty = [dataset.names[i] for i in np.flatnonzero(np.isnan(working).all(axis=0))]
+        empty = [dataset.names[int(i)] for i in np.flatnonzero(np.isnan(working).all(axis=0))]
         if empty:
             raise FileError(
                 dataset.path, f"column {empty[0]!r} has no values left: pass --skip {empty[0]!r}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -87,7 +88,7 @@ class Repaired:
     stuck: Array | None = None
 
 
-def repair_table(values: Array, names: list[str], options: RepairOptions) -> Repaired:
+def repair_table(values: Array, names: Sequence[str], options: RepairOptions) -> Repaired:
     """Learn the structure of a table, and repair what does not fit it.
 
     Parameters

@@ -50,7 +50,7 @@ def stuck(table: CleanTable) -> list[str]:
     for feature in np.flatnonzero(marks.any(axis=0)):
         edges = np.flatnonzero(np.diff(marks[:, feature].astype(int), prepend=0, append=0))
         for start, end in edges.reshape(-1, 2):
-            column = table.overview.dataset.names[feature]
+            column = table.overview.dataset.names[int(feature)]
             stretches.append(f"{column} from {names[start]} to {names[end - 1]}")
     more = f" and {len(stretches) - SHOWN:,} more" if len(stretches) > SHOWN else ""
     return [f"Stuck: {'; '.join(stretches[:SHOWN])}{more}."]

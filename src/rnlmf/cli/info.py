@@ -77,7 +77,7 @@ def _data(file: Path, reading: Reading, choice: ColumnChoice, terminal: Terminal
         "n_missing": int(np.isnan(values).sum()),
         "least_value": float(np.nanmin(values)),
         "largest_value": float(np.nanmax(values)),
-        "feature_names": dataset.names,
+        "feature_names": list(dataset.names),
         "left_alone": dataset.untouched,
         "rows_in_order_of_time": overview.timed,
         "questions": list(overview.questions) or ["none"],

@@ -17,7 +17,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from rnlmf.opinions.dictionary import DictionaryOpinion
 from rnlmf.opinions.judge import Judge
+from rnlmf.opinions.temporal import Sequence
 from rnlmf.typing import Array
 from rnlmf.validation import validate_parameters
 
@@ -84,6 +86,23 @@ def _is_a(value: Any, hint: Any) -> bool:
     return not isinstance(kind, type) or kind.__module__ == "collections.abc" or isinstance(value, kind)
 
 
+def check_part(part: Any) -> None:
+    """Refuse dictionaries that cannot treat a row: a trial of the model would not ask all of them."""
+    if isinstance(part, DictionaryOpinion):
+        rows = _trial_rows(part.whole.atoms.shape[1])
+        with np.errstate(all="ignore"):
+            _check_results(part.by_all(rows, np.zeros(rows.shape, dtype=bool)))
+
+
+def _trial_rows(n_features: int) -> Array:
+    return np.repeat(TRIAL_VALUES, n_features).reshape(len(TRIAL_VALUES), -1)
+
+
+def _check_results(found: list[Array]) -> None:
+    if not all(len(result) == len(TRIAL_VALUES) and np.isfinite(result).all() for result in found):
+        raise ValueError("its results are not finite.")
+
+
 def check_header(header: dict[str, Any], model: Any) -> None:
     """Refuse a header, which is shown without the arrays, that says something else than the model."""
     names = [str(name) for name in getattr(model, "feature_names_in_", [])] or None
@@ -106,10 +125,12 @@ def check_model(model: Any) -> None:
     for verdict in (judge.verdict, judge.alone) if isinstance(judge, Judge) else ():
         if len(verdict.columns) != model.n_features_in_:
             raise ValueError("its verdicts are not those of its columns.")
-    rows = np.repeat(TRIAL_VALUES, model.n_features_in_).reshape(len(TRIAL_VALUES), -1)
+    rows = _trial_rows(model.n_features_in_)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         # Names of columns are missing here, and the rows may lie far from all it has learned.
         warnings.simplefilter("ignore")
         found = [np.asarray(getattr(model, name)(rows)) for name in TREATMENTS if hasattr(model, name)]
-    if not all(len(result) == len(TRIAL_VALUES) and np.isfinite(result).all() for result in found):
-        raise ValueError("its results are not finite.")
+        if isinstance(judge, Judge):
+            # The order of so few rows tells nothing, and would not be used.
+            found.append(judge.judge(rows, Sequence.of(len(rows)), force_order=True).prediction)
+    _check_results(found)

@@ -25,6 +25,7 @@ from rnlmf.estimators.model_checks import (
     check_fields,
     check_header,
     check_model,
+    check_part,
     check_tensors,
 )
 from rnlmf.estimators.model_classes import CLASSES
@@ -174,7 +175,7 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Any], dict[str, 
     try:
         header = json.loads(metadata["rnlmf"])
         version = int(header["format"])
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise FileError(path, "is a safetensors file, but not a model of rnlmf; pass one.") from error
     if version > FORMAT:
         raise FileError(path, f"was saved by rnlmf {header.get('rnlmf')}, which is newer: upgrade.")
@@ -323,7 +324,9 @@ def _build(name: str, fields: dict[str, Any], known: dict[str, type]) -> Any:
     check_fields(kind, fields)
     if hasattr(kind, "__dataclass_fields__"):
         # Fields that an older version did not have take their defaults.
-        return kind(**fields)
+        part = kind(**fields)
+        check_part(part)
+        return part
     instance = kind.__new__(kind)
     if isinstance(instance, BaseEstimator):
         fields = {RENAMED.get(key, key): value for key, value in fields.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -104,7 +104,7 @@ class Dataset:
         The numbers, in single or double precision; NaN where one is missing.
     kind : {"table", "array", "images", "motion"}
         What the file is about.
-    names : list of str
+    names : sequence of str
         Of the features.
     sample_names : list of str or None
         Of the samples: dates, file names, frames.
@@ -124,7 +124,7 @@ class Dataset:
 
     values: Array
     kind: str
-    names: list[str]
+    names: Sequence[str]
     sample_names: list[str] | None
     sample_shape: tuple[int, ...]
     source: Any

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import shutil
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -140,7 +141,7 @@ def _dataset(path: Path, files: list[Path], names: list[str], frames: list[Any])
     return Dataset(
         values=working_values(pixels),
         kind=IMAGES,
-        names=pixel_names(height, width, *channels),
+        names=PixelNames(height, width, *channels),
         sample_names=names,
         sample_shape=stacked.shape[1:],
         source=ImageFiles(pixels, alpha, files, [info for *_, info in frames]),
@@ -148,10 +149,28 @@ def _dataset(path: Path, files: list[Path], names: list[str], frames: list[Any])
     )
 
 
-def pixel_names(height: int, width: int, channels: int = 1) -> list[str]:
-    """``y3x7``, with the colour where there are several."""
-    colours = [""] if channels == 1 else list("rgba"[:channels])
-    return [f"y{y}x{x}{colour}" for y in range(height) for x in range(width) for colour in colours]
+class PixelNames(Sequence[str]):
+    """``y3x7``, with the colour where there are several; made when asked for, as most never are."""
+
+    def __init__(self, height: int, width: int, channels: int = 1) -> None:
+        self.height, self.width = height, width
+        self.colours = [""] if channels == 1 else list("rgba"[:channels])
+
+    def __len__(self) -> int:
+        return self.height * self.width * len(self.colours)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        found = range(len(self))[place]
+        return self._name(found) if isinstance(found, int) else list(map(self._name, found))
+
+    def _name(self, place: int) -> str:
+        pixel, colour = divmod(place, len(self.colours))
+        y, x = divmod(pixel, self.width)
+        return f"y{y}x{x}{self.colours[colour]}"
 
 
 def updated(dataset: Dataset, values: Array, path: Path) -> ImageFiles:

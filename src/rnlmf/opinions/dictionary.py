@@ -103,6 +103,10 @@ class DictionaryOpinion:
         prediction[np.any(~hidden & (np.abs(Z) > FARTHEST), axis=1)] = np.nan
         return prediction
 
+    def by_all(self, Z: Array, hidden: Array) -> list[Array]:
+        """What each of the dictionaries predicts, whoever has learned from these rows."""
+        return [self._by(model, Z, hidden) for model in (self.whole, *self.without)]
+
     def _by(self, model: FittedModel, Z: Array, hidden: Array) -> Array:
         groups = column_groups(Z.shape[1])
         asked = np.unique(groups)[:, None] == groups

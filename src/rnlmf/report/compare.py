@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -168,7 +169,7 @@ def _rows(section: Section, page: PageContent) -> None:
     )
 
 
-def _axis(names: list[str]) -> list[Any]:
+def _axis(names: Sequence[str]) -> list[Any]:
     """Names that are numbers, such as wavelengths, as numbers."""
     try:
         return numbers([float(name) for name in names], 8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -27,7 +28,7 @@ class PageContent:
     X: Array
     clean: Array
     findings: Findings
-    names: list[str]
+    names: Sequence[str]
     sample_names: list[str] | None
     image_shape: tuple[int, ...] | None
     labels: Array | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,7 +93,7 @@ class Findings:
         """Positions of the samples from which most was removed."""
         return _worst(self.sample_size, self.sample_share, count)
 
-    def as_dict(self, names: list[str], sample_names: list[str] | None) -> dict[str, Any]:
+    def as_dict(self, names: Sequence[str], sample_names: list[str] | None) -> dict[str, Any]:
         """Plain values, for JSON."""
         n, m = self.shape
         samples = sample_names or [str(i) for i in range(n)]
@@ -260,7 +261,7 @@ def in_short(findings: Findings, n_left_alone: int, feature: str = "feature") ->
 
 
 def in_words(
-    findings: Findings, names: list[str], sample_names: list[str] | None, feature: str = "feature"
+    findings: Findings, names: Sequence[str], sample_names: list[str] | None, feature: str = "feature"
 ) -> list[str]:
     """The findings as sentences; `feature` is what to call one, for example a pixel."""
     n, m = findings.shape

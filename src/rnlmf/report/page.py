@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -32,7 +33,7 @@ def write_report(
     clean: Any = None,
     findings: Findings | None = None,
     image_shape: tuple[int, ...] | None = None,
-    feature_names: list[str] | None = None,
+    feature_names: Sequence[str] | None = None,
     sample_names: list[str] | None = None,
     labels: Any = None,
     embedding: Any = None,
