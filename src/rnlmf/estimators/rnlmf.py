@@ -139,8 +139,7 @@ class RNLMF(SampleTreatment):
     sequence_ : bool
         Whether the order of rows is used.
     bad_rows_ : array of int
-        Training samples most of which is wrong: repaired by neighbours in time; in tables given the
-        usual value of every feature if they are noise, and left as they are if they are merely odd.
+        Training samples most of which is wrong: repaired by neighbours in time, usual if noise, or left.
     stuck_ : array of bool of shape (n_samples, n_features) or None
         Where a feature repeats a value that others contradict; None without several opinions.
     left_alone_ : dict
