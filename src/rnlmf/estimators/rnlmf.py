@@ -139,7 +139,7 @@ class RNLMF(SampleTreatment):
     sequence_ : bool
         Whether the order of rows is used.
     bad_rows_ : array of int
-        Training samples most of which is wrong: repaired by neighbours in time, usual if noise, or left.
+        Training samples most of which is wrong: repaired by time, made usual if noise, or left.
     stuck_ : array of bool of shape (n_samples, n_features) or None
         Where a feature repeats a value that others contradict; None without several opinions.
     left_alone_ : dict
