@@ -91,3 +91,12 @@ def test_units_and_gaps_do_not_count(rng, factor):
 @pytest.mark.parametrize("shape", [(99, 8), (600, 4)])
 def test_too_few_rows_or_columns_say_nothing(rng, shape):
     assert not found(with_bad_rows(table(rng, *shape), rng)[0]).any()
+
+
+def test_a_single_error_does_not_make_a_row_bad(rng):
+    """Of two columns that are tied by an equation both are far off wherever one is wrong."""
+    X = rng.normal(size=(1000, 6))
+    X[:, 1] = 2.0 * X[:, 0] + 1e-4 * rng.normal(size=1000)
+    wrong = rng.random(1000) < 0.15
+    X[wrong, 0] = rng.permutation(X[:, 0])[wrong]
+    assert not found(X).any()

@@ -9,13 +9,15 @@ residual of column ``j``,
 
     h_i = mean_j log(|z_ij - p_ij| / u_j + 0.1)
 
-is large. Some rows are harder than others, and that is no error: those of a small group, a long tail.
-But even these have columns that go together as elsewhere. With ``s_i`` the normal scores of a row, and
-``R`` the correlations of the columns without their diagonal, its *agreement*
+is large, and so is its mean over the better half of the row's cells: a single error, however far off,
+does not make a row bad. Some rows are harder than others, and that is no error: those of a small group,
+a long tail. But even these have columns that go together as elsewhere. With ``s_i`` the normal scores
+of a row, and ``R`` the correlations of the columns without their diagonal, its *agreement*
 
     a_i = s_i' R s_i / |R|^2
 
 is 1 on average for rows of the table and 0 for those whose cells have nothing to do with each other.
+Several columns must go together for that; of two, one is wrong wherever they do not.
 So from the hardest row on, rows are bad as long as the sum of ``1/2 - a_i`` grows; they are believed
 to be if their mean agreement is nearly zero, and below one half by more than chance makes it, and if
 they are apart from the others: their mean hardness is farther from that of the others, in deviations of
@@ -43,7 +45,8 @@ from rnlmf.opinions.linear import LinearOpinion
 from rnlmf.opinions.mixing import logarithm, typical
 from rnlmf.typing import Array
 
-# With fewer columns, or rows, nothing can be said of what goes together.
+# With fewer columns that go together, or rows, nothing can be said: by the inverse of the mean share of
+# what goes together that a column has, weighted by that share (as one counts parties).
 FEWEST_COLUMNS, FEWEST_ROWS = 5, 100
 # The share of the rows, the easiest, that relations are learned from, and how often they are chosen.
 EASY, ROUNDS = 0.75, 4
@@ -58,17 +61,23 @@ APART = 1.5
 # Rows that have more than this share of the usual relations, of their own, or vary by less than this
 # share of the others' variance, are of another kind.
 OWN, VARIED = 0.25, 0.25
+# The better half of the cells of most bad rows is harder than that of this share of the others.
+HARD = 0.9
 # No row counts for more: half an agreement less, or two more, than none.
 LEAST, MOST = -1.0, 2.0
 
 
 @dataclass(frozen=True)
 class RowVerdict:
-    """Relations of the rows that are not bad, and from which hardness on rows are: if any."""
+    """Relations of the rows that are not bad, and from which hardness on rows are: if any.
+
+    The better half of their cells must be hard as well.
+    """
 
     relations: LinearOpinion | None = None
     unit: Array | None = None
     least: float = np.inf
+    least_of_half: float = np.inf
 
     @classmethod
     def learn(cls, Z: Array, hidden: Array) -> RowVerdict:
@@ -77,8 +86,8 @@ class RowVerdict:
             return cls()
         hardness, easy = _concentrated(Z, hidden)
         scores = _Scores.of(Z, hidden, easy)
-        bad = scores.bad(hardness)
-        if not len(bad):
+        bad = () if scores is None else scores.bad(hardness)
+        if scores is None or not len(bad):
             return cls()
         others = np.ones(len(Z), dtype=bool)
         others[bad] = False
@@ -87,15 +96,21 @@ class RowVerdict:
         unit = typical(residual, others[:, None] & ~hidden, np.zeros(Z.shape[1]))
         # By these relations, which all rows but the bad ones have made, rows are told once more.
         found = cls(relations, unit)
-        hardness = found._hardness(Z, hidden)
+        hardness, better = found._hardness(Z, hidden)
         bad = scores.bad(hardness)
-        return cls(relations, unit, float(hardness[bad].min())) if len(bad) else cls()
+        if not len(bad):
+            return cls()
+        easier = np.delete(better, bad)
+        if np.median(better[bad]) < np.quantile(easier, HARD):
+            return cls()
+        return cls(relations, unit, float(hardness[bad].min()), float(np.median(easier)))
 
     def bad(self, Z: Array, hidden: Array) -> Array:
         """Rows that are noise."""
         if self.relations is None:
             return np.zeros(len(Z), dtype=bool)
-        return self._hardness(Z, hidden) >= self.least
+        hardness, better = self._hardness(Z, hidden)
+        return (hardness >= self.least) & (better >= self.least_of_half)
 
     def of_noise(self, witness: Witness, noise: Array) -> Witness:
         """What a witness says, but of rows that are `noise` what their columns usually are."""
@@ -105,10 +120,13 @@ class RowVerdict:
         said = zip((witness.prediction, witness.scale), usual, strict=True)
         return Witness(*(np.where(noise, own, other) for other, own in said))
 
-    def _hardness(self, Z: Array, hidden: Array) -> Array:
+    def _hardness(self, Z: Array, hidden: Array) -> tuple[Array, Array]:
+        """Of rows, and of the better half of their cells."""
         assert self.relations is not None
         assert self.unit is not None
-        return _mean_logarithm(_residuals(self.relations, Z, hidden), hidden, self.unit)
+        residual = _residuals(self.relations, Z, hidden)
+        better = _mean_logarithm(residual, hidden, self.unit, 0.5)
+        return _mean_logarithm(residual, hidden, self.unit), better
 
 
 def _relations(Z: Array, hidden: Array) -> LinearOpinion:
@@ -120,11 +138,12 @@ def _residuals(relations: LinearOpinion, Z: Array, hidden: Array) -> Array:
     return np.where(hidden, 0.0, Z - relations.predict(Z, hidden)[0])
 
 
-def _mean_logarithm(residual: Array, hidden: Array, unit: Array) -> Array:
-    """Of the cells of every row that say something; -inf where none does."""
-    logs = np.where(hidden, 0.0, logarithm(np.abs(residual), unit)).sum(axis=1)
-    known = (~hidden).sum(axis=1)
-    return np.where(known > 0, logs / np.maximum(known, 1), -np.inf)
+def _mean_logarithm(residual: Array, hidden: Array, unit: Array, share: float = 1.0) -> Array:
+    """Of the best `share` of the cells of every row that say something; -inf where none does."""
+    logs = np.sort(np.where(hidden, np.inf, logarithm(np.abs(residual), unit)), axis=1)
+    count = np.ceil(share * (~hidden).sum(axis=1, keepdims=True))
+    total = np.where(np.arange(logs.shape[1]) < count, logs, 0.0).sum(axis=1)
+    return np.where(count[:, 0] > 0, total / np.maximum(count[:, 0], 1.0), -np.inf)
 
 
 def _concentrated(Z: Array, hidden: Array) -> tuple[Array, Array]:
@@ -156,8 +175,8 @@ class _Scores:
     total: float
 
     @classmethod
-    def of(cls, Z: Array, hidden: Array, easy: Array) -> _Scores:
-        """Columns go together as they do in easy rows."""
+    def of(cls, Z: Array, hidden: Array, easy: Array) -> _Scores | None:
+        """Columns go together as they do in easy rows: several of them, or there is nothing to tell."""
         ranks = rankdata(np.where(hidden, np.nan, Z), axis=0, nan_policy="omit")
         known = np.maximum((~hidden).sum(axis=0), 1)
         scores = np.where(hidden, 0.0, norm.ppf((np.nan_to_num(ranks, nan=1.0) - 0.5) / known))
@@ -168,7 +187,10 @@ class _Scores:
         some /= np.where(length > 0.0, length, 1.0)
         R = some.T @ some
         np.fill_diagonal(R, 0.0)
-        total = float((R**2).sum()) or 1.0
+        squares = (R**2).sum(axis=0)
+        total = float(squares.sum())
+        if total**2 < FEWEST_COLUMNS * float(squares @ squares) or total == 0.0:
+            return None
         agreement = np.einsum("ij,ij->i", scores @ R, scores) / total
         return cls(scores, np.clip(agreement, LEAST, MOST), total)
 
