@@ -1,5 +1,7 @@
 """Stretches that are judged as a whole, by the fellows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -207,3 +209,19 @@ def test_who_is_where_only_errors_are_is_one(rng):
     # Where right cells are as many, it may be one of them.
     wrong[30, 2], Z[40:60, 0] = True, np.linspace(20.5, 39.5, 20)
     assert not among_errors(Z, wrong, judged).any()
+
+
+def test_an_end_of_the_scale_of_all_sensors_is_no_place_at_which_one_is_off(motion):
+    """Range finders have the same value where there is no echo, for as long as there is none."""
+    Z, expected = motion.copy(), np.zeros(motion.shape, dtype=bool)
+    expected[100:120, 1] = True
+    Z[expected] = 5.0
+    columns = replace(
+        Columns.of(motion), center=np.zeros(5), spread=np.ones(5), common=(np.array([5.0]),) * 5
+    )
+    row = Witness(motion, np.full(Z.shape, 0.1))
+    found = Stretches(Z, ~expected, columns, Sequence.of(len(Z)))
+    assert not found.away(Z, row, expected, MANY).any()
+    alone = replace(columns, common=(*(np.empty(0),) * 4, np.array([5.0])))
+    found = Stretches(Z, ~expected, alone, Sequence.of(len(Z)))
+    np.testing.assert_array_equal(found.away(Z, row, expected, MANY), expected)

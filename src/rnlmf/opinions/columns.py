@@ -223,6 +223,13 @@ class Columns:
         X: Array = Z * self.spread + self.center
         return X
 
+    def of_device(self, Z: Array) -> Array:
+        """Cells with a value to which all columns return: an end of the scale of all sensors."""
+        found = np.zeros(Z.shape, dtype=bool)
+        for value in set(self.common[0]).intersection(*self.common[1:]) if self.common else ():
+            found |= (value - self.center) / self.spread == Z
+        return found
+
     def absurd(self, Z: Array) -> Array:
         """Cells beyond any plausible range."""
         far: Array = np.abs(Z) > self.farthest

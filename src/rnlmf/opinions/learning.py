@@ -126,7 +126,10 @@ def settle(
             stages.append(Stage.of(panel, suspicion, Z, judged, hidden, hearing))
         wrong = _suspects(panel, suspicion, witnesses, Z, hidden, judged, always, sequence)
         wrong |= stretches.stuck(Z, witnesses[-1])
-        wrong |= stretches.away(Z, witnesses[-1], hidden, suspicion)
+        if sequence is not None:
+            # Right columns go and come back, too: who says that they are off pays in full.
+            verdict = Verdict.learn(Z, judged, witnesses, dealing=dealing, gross=gross)
+            wrong |= stretches.away(Z, witnesses[-1], hidden, verdict)
         new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
         if np.mean((new != hidden) & (changes < IN_TURNS)) < LEARNED:
             break

@@ -86,10 +86,11 @@ class Stretches:
         self._sequence, self._judged = sequence, judged
         # Of few rows fellows are surer than they should be.
         self._few = columns.optimism is not None
-        self._there = ~np.isnan(Z) & ~columns.absurd(Z)
+        there = ~np.isnan(Z) & ~columns.absurd(Z)
+        self._there = there & ~columns.of_device(Z)
         if sequence is not None:
             self._repeated = np.where(judged, sequence.repeated(Z), 0)
-            self._trips = round_trips(sequence, np.where(self._there, Z, 0.0), columns.resolution)
+            self._trips = round_trips(sequence, np.where(there, Z, 0.0), columns.resolution)
 
     def stuck(self, Z: Array, row: Witness) -> Array:
         """Cells of stretches that repeat a value and are contradicted."""
