@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from helpers import table_of
 from rnlmf.opinions import Judge, Sequence
+from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.learning import STAGES
 
 
@@ -87,3 +89,23 @@ def test_errors_that_are_many_do_not_hide_each_other():
     left = np.linalg.norm(judgement.repaired(noisy) - truth) / np.linalg.norm(noisy - truth)
     assert left < 0.7
     assert np.mean(judgement.wrong[~wrong]) < 0.03
+
+
+@pytest.mark.parametrize(("off", "heard"), [(0.1, True), (4.0, False)])
+def test_who_does_not_make_predictions_better_is_not_heard(rng, off, heard):
+    """A further opinion on a column of which the others know little, and how far it is off."""
+    X = table_of(800, 5, noise=1.0)
+    said = X[:, 1] + off * rng.normal(size=800)
+    X[:, 1:][rng.random((800, 4)) < 0.05] += 8.0
+    columns = Columns.of(X)
+    places, said = columns.scaled(X)[:, 0], (said - columns.center[1]) / columns.spread[1]
+
+    def knows_the_second(Z, hidden):
+        found = np.full(Z.shape, np.nan)
+        found[:, 1] = said[np.abs(Z[:, :1] - places).argmin(axis=1)]
+        return found
+
+    judge, _ = Judge.learn(X, further=(knows_the_second,))
+    fellows = judge.panel.fellows
+    assert bool(fellows.further) == heard
+    assert not heard or np.array_equal(np.flatnonzero(fellows.weights[2]), [1])

@@ -179,3 +179,16 @@ def test_what_is_dealt_more_often_to_some_columns_is_no_code(related, rng):
     columns = judged(X)
     assert not any(map(len, columns.nothing)), columns.nothing
     assert not any(map(len, columns.alone)), columns.alone
+
+
+def test_the_end_of_all_scales_is_a_state_where_nobody_can_tell_either(rng):
+    """Range finders: some see nothing when others see nothing, some whenever they like."""
+    X = table_of(1500, 12)
+    X[:, :6] = np.minimum(X[:, :6], 1.5)
+    for j, share in enumerate(np.linspace(0.02, 0.2, 6), start=6):
+        X[rng.random(1500) < share, j] = 1.5
+    assert all(1.5 in values for values in kept(X))
+    # Those to which it is dealt equally often have errors.
+    X[:, 6:] = table_of(1500, 12)[:, 6:]
+    X[:, 6:][rng.random((1500, 6)) < 0.05] = 1.5
+    assert not any(1.5 in values for values in kept(X)[6:])

@@ -9,7 +9,7 @@ from rnlmf.opinions import Judge, Sequence
 from rnlmf.opinions.column_verdict import ColumnVerdict
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
-from rnlmf.opinions.settling import Stretches, among_errors, in_stretches, like_bad_rows
+from rnlmf.opinions.settling import Stretches, among_errors, in_stretches
 from rnlmf.opinions.verdict import Verdict
 
 
@@ -169,25 +169,6 @@ def test_order_counts_where_it_could_stand_for_the_fellows(known_by_fellows, rng
 def test_a_smooth_sequence_that_fellows_know_is_left_as_it_is(known_by_fellows):
     _, judgement = Judge.learn(known_by_fellows, Sequence.of(len(known_by_fellows)))
     assert not judgement.wrong.any()
-
-
-def test_rows_as_far_off_as_bad_rows_are_bad_though_they_fit(rng):
-    Z = rng.normal(size=(300, 4))
-    time = Witness(np.zeros(Z.shape), np.ones(Z.shape))
-    row = Witness(Z.copy(), np.ones(Z.shape))
-    wrong = np.zeros(Z.shape, dtype=bool)
-    Z[10:210:10] = 50.0 * (1.0 + rng.random((20, 4)))
-    wrong[10:210:10] = True
-    judged = np.ones(Z.shape, dtype=bool)
-    assert not like_bad_rows(Z, wrong, judged, [row, time, row]).any()
-    Z[[5, 15]] = 90.0
-    found = like_bad_rows(Z, wrong, judged, [row, time, row])
-    assert found[[5, 15]].all()
-    assert found.sum() == 8
-    # Where many rows are elsewhere and fit, they are events.
-    Z[220:260:2] = 90.0
-    assert not like_bad_rows(Z, wrong, judged, [row, time, row]).any()
-    assert not like_bad_rows(Z, wrong, judged, [row]).any()
 
 
 def test_who_is_where_only_errors_are_is_one(rng):

@@ -31,6 +31,12 @@ class Witness:
         return Witness(self.prediction[rows], self.scale[rows])
 
 
+def distance_in_scales(Z: Array, witness: Witness) -> Array:
+    """From the prediction, in scales."""
+    distance: Array = np.abs(Z - witness.prediction) / witness.scale
+    return distance
+
+
 @lru_cache
 def log_constant(freedom: float) -> float:
     """Logarithm of Student's density where it is largest."""

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rnlmf.opinions.anywhere import lives_elsewhere, not_anywhere
-from rnlmf.opinions.densities import Witness
+from rnlmf.opinions.bad_rows import ManyErrors, like_bad_rows
+from rnlmf.opinions.densities import Witness, distance_in_scales
 from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.judgement import Judgement, tails_of
 from rnlmf.opinions.learning import (
@@ -30,12 +31,10 @@ from rnlmf.opinions.settling import (
     CLOSE,
     Stretches,
     among_errors,
-    distance_in_scales,
     first_suspicion,
     in_bursts,
     in_stretches,
     judgeable,
-    like_bad_rows,
     most_suspicious,
     order_helps,
     vouched_for,
@@ -146,7 +145,7 @@ class Judge:
             found = evidence(wider.hidden, wider.panel, wider.hearing)
             # Where further opinions make right cells suspicious one does better without them.
             simple = found
-            if found.doubts:
+            if found.doubts and wider is not learned:
                 simple = evidence(learned.hidden, learned.panel, learned.hearing)
             fewer = simple.suspects.sum() <= found.suspects.sum()
             if simple.doubts >= found.doubts or not fewer:
@@ -252,7 +251,9 @@ class Judge:
             wrong |= like_bad_rows(Z, wrong, judged, witnesses) | among_errors(Z, wrong, judged)
             if round_ == ROUNDS - 1:
                 break
-            new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence, ONE_BY_ONE)
+            suspects = wrong | always
+            rows = ManyErrors.among(Z, suspects, always, hidden, judged, witnesses, self.verdict)
+            new = most_suspicious(Z, suspects, hidden, witnesses[0], sequence, rows, ONE_BY_ONE)
             returned |= new & released
             new |= returned
             if np.array_equal(new, hidden):
@@ -263,7 +264,8 @@ class Judge:
         credible = self.trusted & (distance >= self.least)
         if sequence is not None and self.credibility >= CREDIBLE:
             # A bad row is no matter of its columns.
-            bad = mostly_hidden(wrong)[:, None] & judged & (distance > CLOSE)
+            rows = ManyErrors.among(Z, wrong, always, hidden, judged, witnesses, self.verdict)
+            bad = rows.wrong & mostly_hidden(wrong)[:, None] & judged & (distance > CLOSE)
             probability, credible = np.where(bad, 1.0, probability), credible | bad
         probability = np.where(absurd, 1.0, np.where(credible, probability, 0.0))
         wrong = (probability > self.threshold) & ~np.isnan(Z)

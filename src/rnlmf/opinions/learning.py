@@ -14,10 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rnlmf.engine.batches import canonical_order
+from rnlmf.opinions.bad_rows import ManyErrors
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.mixing import typical
-from rnlmf.opinions.panel import Hearing, Opinion, Panel
+from rnlmf.opinions.panel import HELPS, Hearing, Opinion, Panel
 from rnlmf.opinions.settling import Stretches, in_bursts, most_suspicious, vouched_for
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import Dealing, Verdict
@@ -130,7 +131,9 @@ def settle(
             # Right columns go and come back, too: who says that they are off pays in full.
             verdict = Verdict.learn(Z, judged, witnesses, dealing=dealing, gross=gross)
             wrong |= stretches.away(Z, witnesses[-1], hidden, verdict)
-        new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
+        wrong |= always
+        rows = ManyErrors.among(Z, wrong, always, hidden, judged, witnesses, suspicion)
+        new = most_suspicious(Z, wrong, hidden, witnesses[0], sequence, rows)
         if np.mean((new != hidden) & (changes < IN_TURNS)) < LEARNED:
             break
         changes += new != hidden
@@ -170,7 +173,9 @@ def gradually(
             witnesses = stage.panel.testify(Z, hidden, judged, sequence, hearing)
             verdict = stage.verdict if len(witnesses) > 1 else stage.alone
             wrong = _suspects(stage.panel, verdict, witnesses, Z, hidden, judged, always, sequence)
-            new = most_suspicious(Z, wrong | always, hidden, witnesses[0], sequence)
+            wrong |= always
+            rows = ManyErrors.among(Z, wrong, always, hidden, judged, witnesses, verdict)
+            new = most_suspicious(Z, wrong, hidden, witnesses[0], sequence, rows)
             if np.array_equal(new, hidden):
                 break
             hidden = new
@@ -200,11 +205,20 @@ def with_further(
     later = settle(Z, simple.hidden, judged, columns, sequence, further, dealing, most_stages=0)
     later = later._replace(stages=simple.stages)
     known = later.witnesses(Z, judged, sequence)[0]
-    if min(size(opinion(Z, first)) for opinion in further) > size(known.prediction):
-        return later
-    earlier = settle(Z, first, judged, columns, sequence, further, dealing)
-    others = earlier.witnesses(Z, judged, sequence)[0]
-    return earlier if size(others.prediction) < size(known.prediction) else later
+    wider = later
+    if min(size(opinion(Z, first)) for opinion in further) < size(known.prediction):
+        earlier = settle(Z, first, judged, columns, sequence, further, dealing)
+        others = earlier.witnesses(Z, judged, sequence)[0]
+        if size(others.prediction) < size(known.prediction):
+            wider = earlier
+    used = judged & ~simple.hidden & ~wider.hidden
+    before, now = (
+        typical(Z - s.witnesses(Z, judged, sequence)[0].prediction, used, columns.resolution)
+        for s in (simple, wider)
+    )
+    # In a sequence, neighbours in time may know as much.
+    heard = wider.panel.fellows.further and np.any(now < (1.0 - HELPS) * before)
+    return wider if heard else simple
 
 
 def unblurred(

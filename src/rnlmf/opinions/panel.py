@@ -24,6 +24,8 @@ from rnlmf.typing import Array
 # From cells and which of them are hidden to a prediction of every cell that does not see it, or NaN.
 Opinion = Callable[[Array, Array], Array]
 
+# Opinions that are learned here: the line's, and that of similar rows.
+OWN = 2
 # Shares and scales depend on each other; two turns settle them.
 TURNS = 2
 # Rows of which it is remembered what was said.
@@ -33,6 +35,9 @@ STRETCH = 41
 # A further opinion is not heard on a cell where both the line and the similar rows exclude it, each by
 # so many of its own deviations: an encoding may have ended on the wrong branch of a curve.
 EXCLUDED = 6.0
+# An opinion is heard where it makes predictions of cells better by this share: what more it calls wrong
+# is hard for it, and seldom wrong.
+HELPS = 0.1
 # A row in which more than this share of the cells is wrong has nothing to go by but other rows.
 BAD_ROW = 0.5
 # Of the witnesses of a sequence, the one that knows neighbours in time alone.
@@ -80,7 +85,7 @@ class Fellows:
         predictions, deviation, spread = _by_fellows(linear, similar, further, Z, hidden)
         scale: Array | None = None
         for _ in range(TURNS):
-            weights = shares(Z, used, predictions, scale)
+            weights = _shares_of_helpful(Z, used, predictions, scale, columns.resolution)
             prediction = combine(weights, predictions)
             residual = Z - prediction
             unit = typical(residual, used, columns.resolution)
@@ -88,7 +93,9 @@ class Fellows:
             model = ScaleModel.learn(residual, used, features, columns.resolution)
             scale = np.maximum(model.predict(features), linear.for_want(Z, unit))
         assert scale is not None
-        fellows = cls(linear, similar, further, weights, model, columns.optimism)
+        heard = further if weights[OWN:].any() else ()
+        weights, predictions = weights[: OWN + len(heard)], predictions[: OWN + len(heard)]
+        fellows = cls(linear, similar, heard, weights, model, columns.optimism)
         if hearing is not None:
             hearing.keep(fellows, Z, hidden, (predictions, deviation, spread))
         return fellows, Witness(prediction, fellows._sobered(scale))
@@ -207,6 +214,21 @@ def _by_fellows(
         )
         predictions.append(np.where(np.isnan(said) | excluded, by_line, said))
     return np.stack(predictions), deviation, spread
+
+
+def _shares_of_helpful(
+    Z: Array, used: Array, predictions: Array, scale: Array | None, resolution: Array
+) -> Array:
+    """Shares of opinions; a further one has none in columns that it does not help to predict."""
+    everybody = shares(Z, used, predictions, scale)
+    if len(predictions) == OWN:
+        return everybody
+    own = np.zeros(everybody.shape)
+    own[:OWN] = shares(Z, used, predictions[:OWN], scale)
+    with_further, without = (
+        typical(Z - combine(weights, predictions), used, resolution) for weights in (everybody, own)
+    )
+    return np.where(with_further < (1.0 - HELPS) * without, everybody, own)
 
 
 def _fellow_features(

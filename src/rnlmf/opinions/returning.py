@@ -106,7 +106,12 @@ def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | No
             single = _visits(rows)
             if len(single) and _surely(phi[single]) > INDEPENDENT:
                 brief[j].append(value)
-    levels = _arrays(common)
+    cells_like_others = [
+        set(values).difference(common[j], fine[j]) for j, values in enumerate(columns.common)
+    ]
+    shared = _states_elsewhere(groups, common, cells_like_others)
+    dealt = [[v for v in values if v not in own] for values, own in zip(dealt, shared, strict=True)]
+    levels = tuple(map(np.union1d, _arrays(common), shared))
     nothing, alone, visited = _codes(groups, _arrays(dealt), levels, returning, sequence)
     return replace(
         columns,
@@ -116,6 +121,26 @@ def without_errors(columns: Columns, X: Array, Z: Array, sequence: Sequence | No
         nothing=nothing,
         alone=alone,
     )
+
+
+def _states_elsewhere(
+    groups: list[tuple[int, float, Array]], common: list[list[float]], dealt: list[set[float]]
+) -> tuple[Array, ...]:
+    """Values of every column that look dealt, but are states in many others, and not equally often.
+
+    The end of the scale of all sensors (a range finder's 5 m) is reached by every one of them now and
+    then, by some of them when nobody can tell; whoever deals out a value does so in all columns alike.
+    """
+    found: list[list[float]] = [[] for _ in dealt]
+    for value in sorted(set().union(*dealt)):
+        counts = {j: len(rows) for j, v, rows in groups if v == value}
+        states = sum(value in common[j] for j in counts)
+        some = [j for j in counts if value in dealt[j]]
+        many = states >= max(SHARED * len(counts), FEWEST_COLUMNS)
+        if many and not _alike(np.array([counts[j] for j in some])):
+            for j in some:
+                found[j].append(value)
+    return _arrays(found)
 
 
 def _codes(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from rnlmf.engine.batches import canonical_order
+from rnlmf.opinions.bad_rows import ManyErrors
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.densities import Witness
+from rnlmf.opinions.densities import Witness, distance_in_scales
 from rnlmf.opinions.excursions import Trips, contradicted, excursions, round_trips
 from rnlmf.opinions.kindred import with_kin
 from rnlmf.opinions.mixing import quantiles, typical
-from rnlmf.opinions.panel import BAD_ROW, BY_TIME, Fellows, Opinion, Panel, mostly_hidden
+from rnlmf.opinions.panel import BAD_ROW, HELPS, Fellows, Opinion, Panel, mostly_hidden
 from rnlmf.opinions.temporal import GOLDEN, Sequence
 from rnlmf.opinions.verdict import Verdict
 from rnlmf.typing import Array
@@ -23,9 +24,6 @@ AT_ONCE, AT_ONCE_ROWS = 0.5, 7
 CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
 # In a row that is mostly suspicious, so many of them do if it is a movement.
 MOVED = 2.0 / 3.0
-# Where so many rows are wrong as a whole, others as far from their neighbours are, too; unless they are
-# more than this share of them.
-FEWEST_BAD_ROWS, FIT_BY_CHANCE = 5, 0.25
 # Of so many cells with the nearest values more than this share is wrong.
 LIKE_IT, MOSTLY_WRONG = 10, 0.85
 # So many rows tell how often errors fit each other by chance.
@@ -39,9 +37,9 @@ STUCK, FARTHEST_STUCK = 3.0, 10.0
 AWAY, SURELY_AWAY = 5.0, 7.0
 # Neighbours of hidden cells count from so many on.
 FEW = 10.0
-# Order is used where it makes the predictions of cells better by this share; where fellows know as
-# much, if neighbours in time know most columns to this share of what they vary.
-ORDER_HELPS, SMOOTH = 0.1, 0.1
+# Where fellows know as much, order is used if neighbours in time know most columns to this share of
+# what they vary.
+SMOOTH = 0.1
 # With fewer rows no order can be told from chance.
 FEWEST_ROWS = 30
 
@@ -139,9 +137,13 @@ def most_suspicious(
     hidden: Array,
     witness: Witness,
     sequence: Sequence | None,
+    rows: ManyErrors,
     at_once: float = AT_ONCE,
 ) -> Array:
-    """Cells to hide next: those that stay wrong, and of the new ones the most suspicious first."""
+    """Cells to hide next: those that stay wrong, and of the new ones the most suspicious first.
+
+    Of `rows` with many errors it is known which they are.
+    """
     distance = np.nan_to_num(distance_in_scales(Z, witness), nan=np.inf)
     fresh = np.where(wrong & ~hidden, distance, 0.0)
     largest = fresh.max(axis=1, keepdims=True)
@@ -149,10 +151,7 @@ def most_suspicious(
         largest = np.maximum(largest, sequence.largest(fresh, AT_ONCE_ROWS))
     chosen: Array = wrong & (hidden | (distance >= at_once * largest))
     if sequence is not None:
-        # Right cells that are hidden yet blur the verdict: to stay bad, half as much must be wrong.
-        still = hidden.all(axis=1) & (wrong.mean(axis=1) > BAD_ROW / 2.0)
-        chosen |= (mostly_hidden(wrong) | still)[:, None]
-        chosen = sequence.without_short_gaps(chosen)
+        chosen = sequence.without_short_gaps(np.where(rows.there[:, None], rows.wrong, chosen))
     return chosen
 
 
@@ -185,24 +184,6 @@ def in_bursts(probability: Array, hidden: Array, sequence: Sequence | None) -> A
 def in_stretches(hidden: Array, sequence: Sequence | None) -> bool:
     """Whether most of what is hidden follows on each other; what is dealt out comes one by one."""
     return sequence is not None and bool(2 * np.sum(hidden[1:] & hidden[:-1]) > hidden.sum())
-
-
-def like_bad_rows(Z: Array, wrong: Array, judged: Array, witnesses: list[Witness]) -> Array:
-    """Cells of rows that leave their neighbours in time as far as rows do that are wrong as a whole.
-
-    Of such rows a few fit what fellows know by chance. Where many do, they are events.
-    """
-    found = np.zeros(wrong.shape, dtype=bool)
-    bad = mostly_hidden(wrong)
-    if len(witnesses) == 1 or bad.sum() < FEWEST_BAD_ROWS:
-        return found
-    distance = np.where(judged, distance_in_scales(Z, witnesses[BY_TIME]), 0.0)
-    of_rows = np.median(distance, axis=1)
-    farther = of_rows > np.quantile(of_rows[bad], 0.5)
-    alike = farther & ~bad
-    if alike.sum() <= FIT_BY_CHANCE * np.sum(farther & bad):
-        found[alike] = judged[alike] & (distance[alike] > CONTRADICTED)
-    return found
 
 
 def among_errors(Z: Array, wrong: Array, judged: Array) -> Array:
@@ -368,11 +349,5 @@ def order_helps(
     if not some.any():
         return False
     both, time, row, middle = (size[some] for size in sizes)
-    helps = np.median(both / row) < 1.0 - ORDER_HELPS
+    helps = np.median(both / row) < 1.0 - HELPS
     return bool(helps or np.quantile(time / middle, 0.75) < SMOOTH)
-
-
-def distance_in_scales(Z: Array, witness: Witness) -> Array:
-    """From the prediction, in scales."""
-    distance: Array = np.abs(Z - witness.prediction) / witness.scale
-    return distance

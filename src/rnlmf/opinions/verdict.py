@@ -168,6 +168,16 @@ class Verdict:
         s = np.stack([w.scale for w in witnesses])
         return np.where(judged, self._parameters.probability(Z, p, s), 0.0)
 
+    def evidence_of_rows(self, probability: Array, judged: Array) -> Array:
+        """Logarithm of how much likelier rows are if all of their cells are wrong.
+
+        Columns in which no errors are told say nothing.
+        """
+        shares = np.array([c.share for c in self.columns])
+        told = judged & (shares > 0.0)
+        times = probability / np.where(shares > 0.0, shares, 1.0)
+        return np.where(told, np.log(np.maximum(times, 1e-300)), 0.0).sum(axis=1)
+
     @cached_property
     def _parameters(self) -> Parameters:
         """Once for all rows that come one by one."""
