@@ -148,11 +148,11 @@ class SampleTreatment(CodesMixin, BaseEstimator):
         data = self._check(X, mask)
         if self._judge is not None:
             judged = self._judged(data)
-            tried = 0.0
-            if judged.wrong.any() and isinstance(self._judge, Judge) and len(data) > 1:
-                codes = self._judge.panel.columns.codes(data)
-                tried = error_when_repeated(data, judged.repaired(data), self._denoised, codes)
-            return judged.error_left(data, tried)
+            if not (judged.wrong.any() and isinstance(self._judge, Judge) and len(data) > 1):
+                return judged.error_left(data)
+            codes = self._judge.panel.columns.codes(data)
+            tried = error_when_repeated(data, judged.repaired(data), self._denoised, codes)
+            return judged.error_left(data, tried, codes)
         if self._unjudged:
             return float("nan")
         rng = np.random.RandomState(random_state)

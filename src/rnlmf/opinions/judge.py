@@ -184,10 +184,11 @@ class Judge:
         judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
         if judge.threshold > 0.5:
             judgement = judge.judge(X, given.whole, force_order=True, hearing=hearing)
-        judge = replace(judge, tails=tails_of(X, judgement), panel=panel.forgetting(further))
+        tails = tails_of(X, judgement)
+        judge = replace(judge, tails=tails, panel=panel.forgetting(further))
         stages = tuple(replace(s, panel=s.panel.forgetting(further)) for s in stages)
         judge = replace(judge, stages=stages)
-        return judge, replace(judgement, deviation=judgement.scale * judge.tails)
+        return judge, judgement.with_tails(tails)
 
     def judge(
         self,
@@ -290,10 +291,11 @@ class Judge:
         # Errors that vouch for each other lead their whole row to where no right cell is.
         prediction = witnesses[0].prediction
         prediction = prediction if self.bounds is None else np.clip(prediction, *self.bounds)
-        return Judgement(
+        scale = witnesses[0].scale * columns.spread
+        judgement = Judgement(
             columns.to_data(prediction),
-            witnesses[0].scale * columns.spread,
-            witnesses[0].scale * columns.spread * (1.0 if self.tails is None else self.tails),
+            scale,
+            scale,
             np.where(np.isnan(Z), np.nan, probability),
             wrong,
             bad_rows,
@@ -302,6 +304,7 @@ class Judge:
             self.verdict.unseen(self.trusted, np.median(witnesses[0].scale, axis=0))
             * columns.spread**2,
         )
+        return judgement if self.tails is None else judgement.with_tails(self.tails)
 
     def _doubtful(
         self,

@@ -110,7 +110,7 @@ class PixelJudge:
         judge = replace(judge, threshold=least_probability(probability, false_repairs))
         judgement = judge._judgement(X, probability)
         judge = replace(judge, tail=_tail(X, judgement))
-        return judge, replace(judgement, deviation=judgement.scale * judge.tail)
+        return judge, judgement.with_tails(judge.tail)
 
     def judge(
         self, X: Array, sequence: Sequence | None = None, *, force_order: bool = False
