@@ -9,6 +9,7 @@ from helpers import table_of
 from rnlmf.opinions import Judge, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.learning import STAGES
+from rnlmf.opinions.panel import WhenAsked
 
 
 def surface(n, seed):
@@ -91,21 +92,53 @@ def test_errors_that_are_many_do_not_hide_each_other():
     assert np.mean(judgement.wrong[~wrong]) < 0.03
 
 
-@pytest.mark.parametrize(("off", "heard"), [(0.1, True), (4.0, False)])
-def test_who_does_not_make_predictions_better_is_not_heard(rng, off, heard):
-    """A further opinion on a column of which the others know little, and how far it is off."""
+@pytest.fixture
+def told(rng):
+    """A table with spikes, and opinions on a column of which the others know little, so far off."""
     X = table_of(800, 5, noise=1.0)
-    said = X[:, 1] + off * rng.normal(size=800)
+    known = X[:, 1].copy()
     X[:, 1:][rng.random((800, 4)) < 0.05] += 8.0
     columns = Columns.of(X)
-    places, said = columns.scaled(X)[:, 0], (said - columns.center[1]) / columns.spread[1]
+    places = columns.scaled(X)[:, 0]
 
-    def knows_the_second(Z, hidden):
-        found = np.full(Z.shape, np.nan)
-        found[:, 1] = said[np.abs(Z[:, :1] - places).argmin(axis=1)]
-        return found
+    def opinion(off):
+        said = (known + off * rng.normal(size=800) - columns.center[1]) / columns.spread[1]
 
-    judge, _ = Judge.learn(X, further=(knows_the_second,))
+        def knows_the_second(Z, hidden):
+            found = np.full(Z.shape, np.nan)
+            found[:, 1] = said[np.abs(Z[:, :1] - places).argmin(axis=1)]
+            return found
+
+        return knows_the_second
+
+    return X, opinion
+
+
+@pytest.mark.parametrize(("off", "heard"), [(0.1, True), (4.0, False)])
+def test_who_does_not_make_predictions_better_is_not_heard(told, off, heard):
+    X, opinion = told
+    judge, _ = Judge.learn(X, further=(opinion(off),))
     fellows = judge.panel.fellows
     assert bool(fellows.further) == heard
     assert not heard or np.array_equal(np.flatnonzero(fellows.weights[2]), [1])
+
+
+@pytest.mark.parametrize(("off", "times"), [(0.1, 1), (4.0, 0)])
+def test_opinions_are_learned_only_if_optimists_help(told, off, times):
+    X, opinion = told
+    learned = []
+
+    def learn():
+        learned.append(opinion(0.1))
+        return learned[-1]
+
+    judge, _ = Judge.learn(X, further=(WhenAsked(learn),), optimists=(opinion(off),))
+    assert len(learned) == times
+    assert judge.panel.fellows.further == tuple(learned)
+
+
+def test_who_has_no_opinion_is_not_heard(told):
+    X, opinion = told
+    nobody = WhenAsked(lambda: None)
+    judge, _ = Judge.learn(X, Sequence.of(len(X)), further=(nobody,), optimists=(opinion(0.1),))
+    assert judge.panel.fellows.further == ()

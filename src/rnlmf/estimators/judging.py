@@ -17,6 +17,7 @@ from rnlmf.model_selection.held_out import FITTED_SAMPLES
 from rnlmf.opinions import Judge, Judgement, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.dictionary import DictionaryOpinion
+from rnlmf.opinions.panel import Opinion, WhenAsked
 from rnlmf.opinions.pixels import PixelJudge, same_unit
 from rnlmf.typing import Array
 
@@ -128,14 +129,19 @@ def learn_judge(
     learner.report("judging cells", None)
     if judging.pixels:
         return PixelJudge.learn(X, false_repairs=false_repairs)
-    opinion = None
+    further: tuple[Opinion, ...] = ()
+    optimists: tuple[Opinion, ...] = ()
     if columns is not None:
-        opinion = DictionaryOpinion.learn(columns.scaled(X), scaled, model, learner, tuning)
+        some = columns.scaled(X), scaled, model, learner, tuning
+        # Without a fold each: that takes a while, and often it does not help.
+        further = (WhenAsked(lambda: DictionaryOpinion.learn(*some)),)
+        optimists = (DictionaryOpinion.optimist(model, learner),)
     return Judge.learn(
         X,
         sequence,
         force_order=force_order,
-        further=() if opinion is None else (opinion,),
+        further=further,
+        optimists=optimists,
         false_repairs=false_repairs,
     )
 

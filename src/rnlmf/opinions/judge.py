@@ -99,15 +99,17 @@ class Judge:
         *,
         force_order: bool = False,
         further: tuple[Opinion, ...] = (),
+        optimists: tuple[Opinion, ...] = (),
         false_repairs: float = FALSE_REPAIRS,
     ) -> tuple[Judge, Judgement]:
         """Judge the cells of `X` (NaN: missing); of those that are right a share may be repaired.
 
         The order of a `sequence` is used if it helps, or if it is forced. `further` opinions, the
-        dictionary's, are heard besides those that are learned here.
+        dictionary's, are heard besides those that are learned here, if they help; that is not asked if
+        not even `optimists` do, who seem better than they are.
         """
         known = tuple(map(Remembered, further))
-        given = Material.of(X, sequence, known, force_order=force_order)
+        given = Material.of(X, sequence, known, optimists, force_order=force_order)
         rows = RowVerdict()
         if given.sequence is None:
             rows = RowVerdict.learn(given.cells, given.missing)
@@ -141,7 +143,8 @@ class Judge:
 
         found = None
         if further:
-            wider = with_further(part, given.first, learned, judged, columns, sequence, known, dealing)
+            some = part, given.first, learned, judged, columns, sequence
+            wider = with_further(*some, known, optimists, dealing)
             found = evidence(wider.hidden, wider.panel, wider.hearing)
             # Where further opinions make right cells suspicious one does better without them.
             simple = found
@@ -149,6 +152,7 @@ class Judge:
                 simple = evidence(learned.hidden, learned.panel, learned.hearing)
             fewer = simple.suspects.sum() <= found.suspects.sum()
             if simple.doubts >= found.doubts or not fewer:
+                known = known if wider is not learned else ()
                 learned = wider
             else:
                 found = simple

@@ -18,7 +18,7 @@ from rnlmf.opinions.bad_rows import ManyErrors
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.mixing import typical
-from rnlmf.opinions.panel import HELPS, Hearing, Opinion, Panel
+from rnlmf.opinions.panel import Hearing, Opinion, Panel
 from rnlmf.opinions.settling import Stretches, in_bursts, most_suspicious, vouched_for
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import Dealing, Verdict
@@ -190,6 +190,7 @@ def with_further(
     columns: Columns,
     sequence: Sequence | None,
     further: tuple[Opinion, ...],
+    optimists: tuple[Opinion, ...],
     dealing: Dealing,
 ) -> Settlement:
     """Go on from a `simple` one with further opinions, or where they know better: begin with them.
@@ -202,6 +203,10 @@ def with_further(
         said = judged & ~np.isnan(prediction)
         return float(np.mean(np.log(typical(Z - prediction, said, columns.resolution))))
 
+    if optimists:
+        panel, _ = Panel.learn(Z, simple.hidden, judged, columns, sequence, optimists)
+        if not panel.fellows.further:
+            return simple
     later = settle(Z, simple.hidden, judged, columns, sequence, further, dealing, most_stages=0)
     later = later._replace(stages=simple.stages)
     known = later.witnesses(Z, judged, sequence)[0]
@@ -211,14 +216,7 @@ def with_further(
         others = earlier.witnesses(Z, judged, sequence)[0]
         if size(others.prediction) < size(known.prediction):
             wider = earlier
-    used = judged & ~simple.hidden & ~wider.hidden
-    before, now = (
-        typical(Z - s.witnesses(Z, judged, sequence)[0].prediction, used, columns.resolution)
-        for s in (simple, wider)
-    )
-    # In a sequence, neighbours in time may know as much.
-    heard = wider.panel.fellows.further and np.any(now < (1.0 - HELPS) * before)
-    return wider if heard else simple
+    return wider if wider.panel.fellows.further else simple
 
 
 def unblurred(

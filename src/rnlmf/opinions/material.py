@@ -29,13 +29,19 @@ class Material:
 
     @classmethod
     def of(
-        cls, X: Array, sequence: Sequence | None, further: tuple[Opinion, ...], *, force_order: bool
+        cls,
+        X: Array,
+        sequence: Sequence | None,
+        further: tuple[Opinion, ...],
+        optimists: tuple[Opinion, ...] = (),
+        *,
+        force_order: bool,
     ) -> Material:
         """With the order of a `sequence` if it is forced, or helps; and which values are states."""
         columns = Columns.of(X)
         Z = columns.scaled(X)
         material = cls(X, columns, sequence, learned_rows(Z, sequence))
-        if not (force_order or material._order_helps(further)):
+        if not (force_order or material._order_helps(further, optimists)):
             material = cls(X, columns, None, learned_rows(Z, None))
         if material.whole is not None:
             material = material.with_columns(material.columns.with_exceptions(material.learned))
@@ -84,8 +90,11 @@ class Material:
         """Those that are suspicious before anything is learned."""
         return first_suspicion(self.columns, self.learned, self.cells, self.sequence)
 
-    def _order_helps(self, further: tuple[Opinion, ...]) -> bool:
+    def _order_helps(self, further: tuple[Opinion, ...], optimists: tuple[Opinion, ...]) -> bool:
+        """Beside fellows that say more than they know it helps all the more beside others."""
         if self.sequence is None:
             return False
         some = self.cells, self.learned, self.judged, self.columns, self.sequence
-        return order_helps(*some, further)
+        if not order_helps(*some, ()):
+            return False
+        return bool(optimists and order_helps(*some, optimists)) or order_helps(*some, further)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -197,6 +198,28 @@ class Remembered:
         return prediction
 
 
+class WhenAsked:
+    """An opinion that is learned when it is asked for the first time; it may turn out to have none.
+
+    Parameters
+    ----------
+    learn : callable
+        Without arguments; it returns the opinion, or None.
+    """
+
+    def __init__(self, learn: Callable[[], Opinion | None]) -> None:
+        self._learn = learn
+
+    @cached_property
+    def learned(self) -> Opinion | None:
+        """Once."""
+        return self._learn()
+
+    def __call__(self, Z: Array, hidden: Array) -> Array:
+        """What it says."""
+        return np.full(Z.shape, np.nan) if self.learned is None else self.learned(Z, hidden)
+
+
 def _filled(Z: Array, hidden: Array, prediction: Array) -> Array:
     return np.where(hidden, np.clip(prediction, -WILD, WILD), Z)
 
@@ -348,7 +371,8 @@ class Panel:
 
     def forgetting(self, further: tuple[Opinion, ...]) -> Panel:
         """The same without what further opinions are remembered to have said, if they are heard."""
-        heard = further if self.fellows.further else ()
+        learned = (o.learned if isinstance(o, WhenAsked) else o for o in further)
+        heard = tuple(o for o in learned if o is not None) if self.fellows.further else ()
         return replace(self, fellows=replace(self.fellows, further=heard))
 
     def _ordered(
