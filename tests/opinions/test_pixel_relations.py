@@ -83,3 +83,13 @@ def test_hidden_cells_have_no_say(fields, nothing, rng):
     spoiled = np.where(hidden, 50.0, fields)
     said, _ = Relations.learn(spoiled, hidden).predict(spoiled, hidden, like=fields)
     assert np.std((said - fields)[hidden]) < 0.5
+
+
+def test_rows_may_keep_the_half_of_others(fields, nothing):
+    """Relations of repaired rows, halved as these were before."""
+    repaired = 0.9 * fields
+    relations = Relations.learn(repaired, nothing, like=fields)
+    assert not np.array_equal(halves(repaired), halves(fields))
+    said, _ = relations.predict(repaired, nothing, like=fields)
+    for part, own in ((~halves(fields), relations.second), (halves(fields), relations.first)):
+        np.testing.assert_allclose(said[part], own.predict(repaired[part], nothing[part])[0])

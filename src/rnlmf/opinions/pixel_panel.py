@@ -46,10 +46,17 @@ class PixelPanel:
         missing: Array,
         scale: Scale,
         linear: Relations,
+        *,
+        like: Array | None = None,
+        seen: Array | None = None,
     ) -> PixelPanel:
-        """From rows without their `hidden` cells."""
+        """From rows without their `hidden` cells.
+
+        Scales are those of cells as they were `seen` (NaN: not to be believed), if that is given: what
+        has been mixed with predictions is nearer to them than it should be.
+        """
         order = canonical_order(np.where(hidden, 0.0, Z))
-        by_line, deviation = linear.predict(Z, hidden)
+        by_line, deviation = linear.predict(Z, hidden, like=like)
         by_line = scale.clipped(by_line)
         filled = np.where(hidden, by_line, Z)
         similar = SimilarRows.learn(filled, hidden, order, LEARNED_ROWS)
@@ -57,12 +64,14 @@ class PixelPanel:
         said, deviations = np.stack([by_line, scale.clipped(by_similar)]), [deviation, spread]
         free, known = ~hidden & ~missing, ~missing
         weights = _shares(Z, free, said)
-        residual = Z - scale.clipped(combine(weights, said))
+        prediction = scale.clipped(combine(weights, said))
+        off = (Z if seen is None else seen) - prediction
+        known &= ~np.isnan(off)
         resolution = np.full(Z.shape[1], RESOLUTION * scale.span)
-        unit = typical(residual, known, resolution)
-        features = _features(residual, free, unit, said, deviations)
-        sizes = ScaleModel.learn(residual, free, features, resolution)
-        relative = np.where(known, np.abs(residual) / sizes.predict(features), np.nan)
+        unit = typical(off, known, resolution)
+        features = _features(Z - prediction, free, unit, said, deviations)
+        sizes = ScaleModel.learn(off, free & known, features, resolution)
+        relative = np.where(known, np.abs(off) / sizes.predict(features), np.nan)
         factor = np.nanquantile(relative, QUANTILE, axis=0) / NORMAL_QUANTILE
         sizes = replace(sizes, factor=sizes.factor * np.maximum(factor, 1.0))
         return cls(linear, similar, weights, sizes, scale)

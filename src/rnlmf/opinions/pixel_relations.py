@@ -114,8 +114,11 @@ class Relations:
     second: LinearOpinion | FromAfar
 
     @classmethod
-    def learn(cls, Z: Array, hidden: Array) -> Relations:
-        """From rows with hidden cells; what is chosen predicts the cells of the other half best."""
+    def learn(cls, Z: Array, hidden: Array, *, like: Array | None = None) -> Relations:
+        """From rows with hidden cells; what is chosen predicts the cells of the other half best.
+
+        Rows belong to the half that they are in, or that of rows that they are `like`.
+        """
         known = ~hidden
         total = np.maximum(known.sum(axis=0), 1)
         mean = np.where(hidden, 0.0, Z).sum(axis=0) / total
@@ -128,7 +131,7 @@ class Relations:
         def mixed(C: Array, T: Array, share: float, ridge: float) -> Array:
             return np.linalg.inv((1.0 - share) * C + share * T + ridge * identity)
 
-        second, parts = halves(Z), []
+        second, parts = halves(Z if like is None else like), []
         for part in (~second, second):
             rows, w, gaps = A[part], weights[part], hidden[part]
             seen = (~gaps).astype(float)

@@ -6,7 +6,8 @@ about from afar first, as a block of errors misleads its neighbours
 If they do not, predictions by all other pixels raise suspicions: errors that stand alone do little
 harm. Either suspects are put into other images, and who has learned to find them there revises all
 suspicions (:mod:`~rnlmf.opinions.pixel_finder`); that is believed if most suspects are found again. If
-neither is believed, nothing is touched.
+neither is believed, nothing is touched. Before all that, noise that falls into all images alike is told
+by where it falls, and has a way of its own (:mod:`~rnlmf.opinions.pixel_noise`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.judgement import FARTHEST_TAIL, Judgement
 from rnlmf.opinions.pixel_doubt import ByDoubt
 from rnlmf.opinions.pixel_finder import AROUND, ByExample, ByPrediction, Finder, found, found_again
+from rnlmf.opinions.pixel_noise import PixelNoise, Testimony
 from rnlmf.opinions.pixel_panel import LEARNED_ROWS, PixelPanel
 from rnlmf.opinions.pixel_relations import Relations, distances, likeness, neighbours
 from rnlmf.opinions.pixel_scale import Scale
@@ -61,6 +63,8 @@ class PixelJudge:
         Columns with suspects that are left as they are, and why.
     threshold : float
         Probability above which pixels are repaired.
+    noise : PixelNoise or None
+        Where noise falls into all images alike: who finds it, and says what should be there.
     """
 
     unit: Columns
@@ -70,6 +74,7 @@ class PixelJudge:
     left_alone: dict[int, str] = field(default_factory=dict)
     ordered: bool = False
     threshold: float = 0.5
+    noise: PixelNoise | None = None
 
     @classmethod
     def learn(cls, X: Array, *, false_repairs: float = FALSE_REPAIRS) -> tuple[PixelJudge, Judgement]:
@@ -83,9 +88,35 @@ class PixelJudge:
         alike = likeness(part, missing)
         near, around = neighbours(alike), distances(alike, AROUND)
         believing = Relations.learn(part, missing)
-        afar = believing.from_afar()
+        noise = PixelNoise.learn(part, missing, scale, believing, alike, near)
+        told: Testimony | None = None
+        if noise is not None:
+            finder, told = noise
+            judge, P = cls(unit, (finder,), finder.rounds[-1].panel, noise=finder), told.probability
+        else:
+            judge, P = cls._by_suspects(unit, part, missing, scale, believing, near, around)
+        if len(part) < len(X):
+            told = judge._told(X)
+        known = P if len(part) == len(X) else None if told is None else told.probability
+        probability = judge.probability(X, known)
+        judge = replace(judge, threshold=least_probability(probability, false_repairs))
+        judgement = judge._judgement(X, probability, told)
+        judge = replace(judge, tail=_tail(X, judgement))
+        return judge, judgement.with_tails(judge.tail)
 
-        nothing = np.zeros(part.shape)
+    @classmethod
+    def _by_suspects(
+        cls,
+        unit: Columns,
+        part: Array,
+        missing: Array,
+        scale: Scale,
+        believing: Relations,
+        near: Array,
+        around: Array,
+    ) -> tuple[PixelJudge, Array]:
+        """By what suspects do to pixels around them; and the probability that the cells are wrong."""
+        afar, nothing = believing.from_afar(), np.zeros(part.shape)
         doubt, evidence = ByDoubt.learn(part, missing, scale, believing, afar, near)
         first: Finder = doubt
         if not evidence.credible:
@@ -105,18 +136,22 @@ class PixelJudge:
         relations = Relations.learn(part, hidden) if heard else believing
         panel = PixelPanel.learn(part, hidden, missing, scale, relations)
         left_alone = {} if heard else _reasons(before > 0.5, again.share)
-        judge = cls(unit, heard, panel, left_alone=left_alone)
-        probability = judge.probability(X, P if len(part) == len(X) else None)
-        judge = replace(judge, threshold=least_probability(probability, false_repairs))
-        judgement = judge._judgement(X, probability)
-        judge = replace(judge, tail=_tail(X, judgement))
-        return judge, judgement.with_tails(judge.tail)
+        return cls(unit, heard, panel, left_alone=left_alone), P
 
     def judge(
         self, X: Array, sequence: Sequence | None = None, *, force_order: bool = False
     ) -> Judgement:
         """The pixels of `X`: training data, or new ones; every row by itself, whatever the order."""
-        return self._judgement(X, self.probability(X))
+        told = self._told(X)
+        P = None if told is None else told.probability
+        return self._judgement(X, self.probability(X, P), told)
+
+    def _told(self, X: Array) -> Testimony | None:
+        """Where noise falls into all images alike: what there is to say of these."""
+        if self.noise is None:
+            return None
+        Z = self.unit.scaled(X)
+        return self.noise.testify(Z, np.isnan(Z) | self.unit.absurd(Z))
 
     def probability(self, X: Array, P: Array | None = None) -> Array:
         """That cells are wrong: absurd ones, and others by the finders, unless their `P` is known."""
@@ -126,13 +161,16 @@ class PixelJudge:
             P = found(self.finders, Z, nothing | absurd)
         return np.where(nothing, np.nan, np.where(absurd, 1.0, P))
 
-    def _judgement(self, X: Array, probability: Array) -> Judgement:
+    def _judgement(self, X: Array, probability: Array, told: Testimony | None) -> Judgement:
         """With repairs where the probability is high."""
         Z = self.unit.scaled(X)
         absurd = self.unit.absurd(Z)
         missing = np.isnan(Z) | absurd
         suspects: Array = ~missing & (probability > self.threshold)
-        prediction, scale = self.panel.testify(Z, suspects | missing, missing)
+        if told is None:
+            prediction, scale = self.panel.testify(Z, suspects | missing, missing)
+        else:
+            prediction, scale = np.where(suspects, told.mean(Z), told.prediction), told.scale
         scale = scale * self.unit.spread
         return Judgement(
             self.unit.to_data(prediction),
