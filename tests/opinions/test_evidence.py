@@ -3,6 +3,7 @@ import pytest
 
 from rnlmf.opinions import Judge
 from rnlmf.opinions.columns import Columns
+from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.evidence import CREDIBLE, _independent, misleading
 from rnlmf.opinions.panel import Panel
 from rnlmf.opinions.temporal import Sequence
@@ -86,3 +87,20 @@ def test_stretches_of_suspects_count_once():
     believed = np.zeros(suspects.shape, dtype=bool)
     believed[[10, 20, 30, 60, 70], 0] = believed[[5, 50, 90], 1] = True
     np.testing.assert_array_equal(_independent(believed, suspects), [2, 3])
+
+
+def test_a_column_is_an_exception_only_if_that_is_no_chance(monkeypatch, rng):
+    """Errors of the fifth are felt now and then, of the sixth always: only those mislead nobody."""
+    columns = np.repeat(np.arange(6), (40, 40, 40, 40, 12, 40))
+    felt = rng.uniform(8.0, 12.0, len(columns))
+    fake = np.where(columns == 4, np.eye(1, len(columns), 165)[0] * 120.0, felt)
+    real = np.where(columns >= 4, 0.0, felt)
+    answers = [(real, columns), (fake, columns)]
+    monkeypatch.setattr("rnlmf.opinions.evidence._harm", lambda *_: answers.pop(0))
+    Z = np.zeros((400, 6))
+    suspects = np.arange(400)[:, None] % 12 == 2 * np.arange(6)
+    witness = Witness(np.zeros(Z.shape), np.ones(Z.shape))
+    some = np.ones(Z.shape, dtype=bool), [witness], lambda *_: [witness], None
+    overall, shares = misleading(Z, suspects, *some)
+    assert overall > CREDIBLE
+    np.testing.assert_array_equal(shares >= CREDIBLE, [True, True, True, True, True, False])

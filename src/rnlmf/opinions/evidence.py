@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student
 
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.panel import BY_TIME, mostly_hidden
@@ -71,22 +73,29 @@ def misleading(
     m = Z.shape[1]
     if overall >= CREDIBLE and not _surely_more(real, CREDIBLE * fake, paired=sequence is not None):
         return 0.0, np.zeros(m)
-    counts = np.bincount(of_column, minlength=m)
-    reals = np.bincount(of_column, real, minlength=m) / np.maximum(counts, 1)
-    fakes = np.bincount(of_fake, minlength=m)
-    expected = np.bincount(of_fake, fake, minlength=m) / np.maximum(fakes, 1)
+    counts, reals, variances = _of_columns(real, of_column, m)
+    fakes, expected, of_expected = _of_columns(fake, of_fake, m)
     # A column whose errors would hardly be felt by others is judged by all.
     weight = counts * (expected > 0.25 * fake.mean())
     own = reals / np.where(expected > 0.0, expected, 1.0)
     shares = (weight * own + FEWEST * overall) / (weight + FEWEST)
     if overall >= CREDIBLE:
-        # A column is an exception to the others only where that is no chance.
-        squares = np.bincount(of_column, (real - reals[of_column]) ** 2, minlength=m)
-        deviation = np.sqrt(squares / np.maximum(counts, 1))
+        # A column is an exception to the others only where that is no chance: of many columns with a
+        # few suspects each, some always seem to be.
         chances = counts if sequence is None else _independent(believed, suspects)
-        highest = reals + ERRORS * deviation / np.sqrt(np.maximum(chances, 1))
-        shares = np.where(highest >= CREDIBLE * expected, np.maximum(shares, CREDIBLE), shares)
+        errors = student.isf(norm.sf(ERRORS) / m, np.maximum(chances - 1, 1))
+        variance = variances / np.maximum(chances, 1) + CREDIBLE**2 * of_expected / np.maximum(fakes, 1)
+        exception = CREDIBLE * expected - reals > errors * np.sqrt(variance)
+        shares = np.where(exception, shares, np.maximum(shares, CREDIBLE))
     return overall, shares
+
+
+def _of_columns(values: Array, columns: Array, m: int) -> tuple[Array, Array, Array]:
+    """How many every column has, their mean, and their variance."""
+    counts = np.bincount(columns, minlength=m)
+    means = np.bincount(columns, values, minlength=m) / np.maximum(counts, 1)
+    squares = np.bincount(columns, (values - means[columns]) ** 2, minlength=m)
+    return counts, means, squares / np.maximum(counts - 1, 1)
 
 
 def _surely_more(some: Array, others: Array, paired: bool) -> bool:
