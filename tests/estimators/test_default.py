@@ -316,6 +316,15 @@ class TestEstimateError:
         np.testing.assert_array_equal(model.denoise(clean), clean)
         assert np.isnan(model.estimate_error(clean))
 
+    def test_a_wild_value_tells_nothing_of_others(self, curved):
+        wild = curved[0].copy()
+        wild[17, 2] = 1e6
+        model = RNLMF(**QUICK).fit(wild)
+        assert model.denoise(wild)[17, 2] != 1e6
+        assert np.isnan(model.estimate_error(wild))
+        wild[40, 1] = np.nan
+        assert 0.0 < model.estimate_error(wild) < 1.0
+
 
 class TestFeatureScale:
     """Columns in units of their own for the dictionary alone."""

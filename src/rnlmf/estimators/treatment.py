@@ -143,14 +143,20 @@ class SampleTreatment(CodesMixin, BaseEstimator):
         -------
         float
             ``|X_denoised - X_true|_F / |X_true|_F``, estimated; NaN (unknown) where nothing was found
-            to be wrong, which need not mean that nothing is.
+            to be wrong, or nothing but values beyond any plausible range, which need not mean that
+            nothing else is.
         """
         data = self._check(X, mask)
         if self._judge is not None:
             judged = self._judged(data)
             if not (judged.wrong.any() and isinstance(self._judge, Judge) and len(data) > 1):
                 return judged.error_left(data)
-            codes = self._judge.panel.columns.codes(data)
+            columns = self._judge.panel.columns
+            codes = columns.codes(data)
+            absurd = columns.absurd(columns.scaled(data)) & ~codes
+            if not (np.any(judged.wrong & ~absurd) or judged.bad_rows.any() or np.isnan(data).any()):
+                # Who is far beyond everything tells nothing of errors that are not.
+                return float("nan")
             tried = error_when_repeated(data, judged.repaired(data), self._denoised, codes)
             return judged.error_left(data, tried, codes)
         if self._unjudged:

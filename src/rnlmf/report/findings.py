@@ -45,7 +45,7 @@ class Findings:
     n_iter : int
     remaining_error : float or None
         Relative error that is left, as the model estimates it without the truth; NaN where it cannot
-        know because nothing was found to be wrong, None where it does not estimate any.
+        know because nothing else was found to be wrong, None where it does not estimate any.
     confidence : float or None
         How often the same parameters would be chosen if other entries were held out.
     judged : bool
@@ -313,11 +313,10 @@ def certainty(findings: Findings) -> str:
             "may still change it."
         )
     if findings.remaining_error is not None:
-        error = (
-            f"{about(findings.remaining_error)} of their size"
-            if findings.knows_error
-            else "not known: nothing was found to be wrong"
-        )
+        error = f"{about(findings.remaining_error)} of their size"
+        if not findings.knows_error:
+            but = " but what is far off" if findings.n_changed else ""
+            error = f"not known: nothing was found to be wrong{but}"
         text += f" As far as the model can tell, the error left in the cleaned data is {error}."
     if findings.confidence is not None:
         text += (
