@@ -7,7 +7,7 @@ from rnlmf.fitting.model import FittedModel
 from rnlmf.fitting.settings import LearnerSettings
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded, row_keys
-from rnlmf.opinions.panel import Remembered
+from rnlmf.opinions.opinion import Remembered
 from rnlmf.opinions.similar import column_groups
 
 

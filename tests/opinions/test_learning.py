@@ -9,7 +9,7 @@ from helpers import table_of
 from rnlmf.opinions import Judge, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.learning import STAGES
-from rnlmf.opinions.panel import WhenAsked
+from rnlmf.opinions.opinion import WhenAsked
 
 
 def surface(n, seed):

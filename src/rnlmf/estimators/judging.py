@@ -17,7 +17,7 @@ from rnlmf.model_selection.held_out import FITTED_SAMPLES
 from rnlmf.opinions import Judge, Judgement, Sequence
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.dictionary import DictionaryOpinion
-from rnlmf.opinions.panel import Opinion, WhenAsked
+from rnlmf.opinions.opinion import Opinion, WhenAsked
 from rnlmf.opinions.pixels import PixelJudge, same_unit
 from rnlmf.typing import Array
 

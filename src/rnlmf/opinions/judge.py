@@ -24,7 +24,8 @@ from rnlmf.opinions.learning import (
 from rnlmf.opinions.levels import with_levels
 from rnlmf.opinions.linear import BEYOND
 from rnlmf.opinions.material import Material
-from rnlmf.opinions.panel import BAD_ROW, Hearing, Opinion, Panel, Remembered, mostly_hidden
+from rnlmf.opinions.opinion import Opinion, Remembered
+from rnlmf.opinions.panel import BAD_ROW, Hearing, Panel, mostly_hidden
 from rnlmf.opinions.rows import RowVerdict
 from rnlmf.opinions.settled import Settled
 from rnlmf.opinions.settling import (

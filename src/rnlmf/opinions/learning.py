@@ -18,7 +18,8 @@ from rnlmf.opinions.bad_rows import ManyErrors
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.mixing import typical
-from rnlmf.opinions.panel import Hearing, Opinion, Panel
+from rnlmf.opinions.opinion import Opinion
+from rnlmf.opinions.panel import Hearing, Panel
 from rnlmf.opinions.settling import Stretches, in_bursts, most_suspicious, vouched_for
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import Dealing, Verdict

@@ -9,8 +9,8 @@ import numpy as np
 
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.learning import learned_rows
+from rnlmf.opinions.opinion import Opinion
 from rnlmf.opinions.optimism import with_optimism
-from rnlmf.opinions.panel import Opinion
 from rnlmf.opinions.returning import without_errors
 from rnlmf.opinions.settling import first_suspicion, judgeable, order_helps
 from rnlmf.opinions.temporal import Sequence

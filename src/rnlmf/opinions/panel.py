@@ -7,9 +7,7 @@ between the families by their scales, cell by cell. Each family, and the mixture
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -18,19 +16,15 @@ from rnlmf.opinions.columns import WILD, Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.linear import LinearOpinion
 from rnlmf.opinions.mixing import ScaleModel, combine, logarithm, of_row, shares, typical
+from rnlmf.opinions.opinion import Opinion, WhenAsked
 from rnlmf.opinions.similar import SimilarRows
 from rnlmf.opinions.temporal import Sequence, Surroundings
 from rnlmf.typing import Array
-
-# From cells and which of them are hidden to a prediction of every cell that does not see it, or NaN.
-Opinion = Callable[[Array, Array], Array]
 
 # Opinions that are learned here: the line's, and that of similar rows.
 OWN = 2
 # Shares and scales depend on each other; two turns settle them.
 TURNS = 2
-# Rows of which it is remembered what was said.
-REMEMBERED = 100_000
 # Rows in the running median that follows quiet and busy stretches.
 STRETCH = 41
 # A further opinion is not heard on a cell where both the line and the similar rows exclude it, each by
@@ -165,59 +159,6 @@ class Hearing:
         said = sequence.near(Z, hidden)
         self._near = sequence, shown, said
         return said
-
-
-class Remembered:
-    """An opinion that is asked about the same rows again and again while others are learned.
-
-    Parameters
-    ----------
-    opinion : callable
-        What is asked about rows that are new, or have other cells hidden.
-    """
-
-    def __init__(self, opinion: Opinion) -> None:
-        self.opinion = opinion
-        self._said: dict[bytes, Array] = {}
-
-    def __call__(self, Z: Array, hidden: Array) -> Array:
-        """What it says now, or has said before."""
-        keys = [z.tobytes() + h.tobytes() for z, h in zip(Z, hidden, strict=True)]
-        new = np.array([key not in self._said for key in keys], dtype=bool)
-        if len(self._said) + new.sum() > REMEMBERED:
-            self._said.clear()
-            new[:] = True
-        prediction = np.empty(Z.shape)
-        if new.any():
-            prediction[new] = self.opinion(Z[new], hidden[new])
-        for i, key in enumerate(keys):
-            if new[i]:
-                self._said[key] = prediction[i].copy()
-            else:
-                prediction[i] = self._said[key]
-        return prediction
-
-
-class WhenAsked:
-    """An opinion that is learned when it is asked for the first time; it may turn out to have none.
-
-    Parameters
-    ----------
-    learn : callable
-        Without arguments; it returns the opinion, or None.
-    """
-
-    def __init__(self, learn: Callable[[], Opinion | None]) -> None:
-        self._learn = learn
-
-    @cached_property
-    def learned(self) -> Opinion | None:
-        """Once."""
-        return self._learn()
-
-    def __call__(self, Z: Array, hidden: Array) -> Array:
-        """What it says."""
-        return np.full(Z.shape, np.nan) if self.learned is None else self.learned(Z, hidden)
 
 
 def _filled(Z: Array, hidden: Array, prediction: Array) -> Array:

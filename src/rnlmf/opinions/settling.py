@@ -11,7 +11,8 @@ from rnlmf.opinions.densities import Witness, distance_in_scales
 from rnlmf.opinions.excursions import Trips, contradicted, excursions, round_trips
 from rnlmf.opinions.kindred import with_kin
 from rnlmf.opinions.mixing import quantiles, typical
-from rnlmf.opinions.panel import BAD_ROW, HELPS, Fellows, Opinion, Panel, mostly_hidden
+from rnlmf.opinions.opinion import Opinion
+from rnlmf.opinions.panel import BAD_ROW, HELPS, Fellows, Panel, mostly_hidden
 from rnlmf.opinions.temporal import GOLDEN, Sequence
 from rnlmf.opinions.verdict import Verdict
 from rnlmf.typing import Array
