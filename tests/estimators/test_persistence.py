@@ -18,6 +18,7 @@ from rnlmf import (
     load,
     save,
 )
+from rnlmf.datasets import corrupt_entries
 from rnlmf.estimators import persistence
 from rnlmf.estimators.model_classes import CLASSES
 from rnlmf.io import FileError
@@ -225,9 +226,11 @@ def test_weights_that_are_not_finite_are_refused(file, curved, value):
 
 
 @pytest.mark.parametrize("change", [np.ravel, lambda atoms: np.zeros(atoms.shape, np.int16)])
-def test_every_dictionary_must_be_able_to_treat_a_row(file, curved, change):
+def test_every_dictionary_must_be_able_to_treat_a_row(file, rng, change):
     """That of a fold is asked about samples that the model has learned from, and by no others."""
-    model = RNLMF(5, random_state=0, max_iter=5).fit(curved[1])
+    turn = rng.uniform(0.0, 6.0, 150)
+    curve = np.column_stack([f(k * turn) for k in (1, 2, 3) for f in (np.cos, np.sin)])
+    model = RNLMF(30, random_state=0, max_iter=60).fit(corrupt_entries(curve, 0.1, random_state=0))
     (opinion,) = model._judge.panel.fellows.further
     object.__setattr__(opinion.without[-1], "atoms", change(opinion.without[-1].atoms))
     save(model, file)
