@@ -6,7 +6,8 @@ from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.model import FittedModel
 from rnlmf.fitting.settings import LearnerSettings
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded, row_keys
+from rnlmf.opinions.dictionary import FARTHEST, DictionaryOpinion, bounded
+from rnlmf.opinions.folds import row_keys
 from rnlmf.opinions.opinion import Remembered
 from rnlmf.opinions.similar import column_groups
 
@@ -36,20 +37,6 @@ def test_it_does_not_see_the_cell(learned):
     assert same.any()
     after = opinion(other, hidden[:5])
     np.testing.assert_allclose(after[same][:, group], before[same][:, group], atol=1e-6)
-
-
-def test_rows_are_known_by_what_they_hold(rng):
-    Z = rng.normal(size=(2000, 10))
-    keys = row_keys(Z)
-    assert 900 < np.sum(keys % np.uint64(2)) < 1100
-    order = rng.permutation(len(Z))
-    np.testing.assert_array_equal(row_keys(Z[order]), keys[order])
-    np.testing.assert_array_equal(row_keys(Z * (1.0 + 1e-15)), keys)
-    changed = Z.copy()
-    changed[:, 3] += 5.0
-    assert np.mean(row_keys(changed) == keys) > 0.75
-    changed[:, 3] = np.nan
-    assert np.mean(row_keys(changed) == keys) > 0.85
 
 
 @pytest.mark.parametrize("n_samples", [60, 600])
@@ -114,6 +101,6 @@ def test_every_dictionary_is_asked_once_about_all_groups_of_columns(learned, mon
         FittedModel, "encode", lambda *a, **k: asked.append(len(a[1])) or encode(*a, **k)
     )
     opinion(Z, np.zeros(Z.shape, dtype=bool))
-    known = np.isin(row_keys(Z), opinion.known.view(np.uint64))
+    known = np.isin(row_keys(Z), opinion.folds.known.view(np.uint64))
     assert len(asked) <= len(opinion.without) + int(not known.all())
     assert sum(asked) == len(np.unique(column_groups(Z.shape[1]))) * len(Z)

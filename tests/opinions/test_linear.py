@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from rnlmf.opinions.folds import row_keys
 from rnlmf.opinions.linear import LinearOpinion, row_weights
 
 
@@ -38,12 +41,36 @@ def test_a_prediction_sees_neither_its_cell_nor_hidden_ones(related, rng):
     hidden = rng.random(related.shape) < 0.2
     opinion = LinearOpinion.learn(related, hidden, np.arange(len(related)))
     before, _ = opinion.predict(related, hidden)
-    other = np.where(hidden, np.nan, related)
+    other = np.where(hidden, related + 100.0, related)
     other[7, 2] += 3.0
+    same = row_keys(other) == row_keys(related)
+    assert same[7]
     after, _ = opinion.predict(other, hidden)
     assert after[7, 2] == pytest.approx(before[7, 2], abs=1e-9)
-    unchanged = np.arange(len(related)) != 7
-    np.testing.assert_array_equal(after[unchanged], before[unchanged])
+    same[7] = False
+    np.testing.assert_array_equal(after[same], before[same])
+
+
+def test_errors_in_a_row_do_not_make_a_relation_that_vouches_for_them(rng):
+    """Forty columns that are exact but for a thousandth; one row has four errors."""
+    X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 40)) + 1e-3 * rng.normal(size=(200, 40))
+    X[0, :4] += [1.0, -1.0, 2.0, 1.5]
+    hidden = np.zeros(X.shape, dtype=bool)
+    opinion = LinearOpinion.learn(X, hidden, np.arange(len(X)))
+    prediction, _ = opinion.predict(X, hidden)
+    assert np.abs(prediction - X)[0, :4].min() > 0.2
+    # Of new rows all relations are asked, which would not have known better here.
+    whole = replace(opinion, folds=None, without=())
+    assert np.abs(whole.predict(X, hidden)[0] - X)[0, :4].max() < 0.2
+
+
+def test_rows_are_predicted_as_well_as_new_ones(rng):
+    """With half as many columns as rows, relations know the rows that they were learned from."""
+    X = rng.normal(size=(120, 30)) @ rng.normal(size=(30, 30))
+    hidden = np.zeros((60, 30), dtype=bool)
+    opinion = LinearOpinion.learn(X[:60], hidden, np.arange(60))
+    own, others = (np.median(np.abs(opinion.predict(x, hidden)[0] - x)) for x in (X[:60], X[60:]))
+    assert 0.7 < own / others < 1.4
 
 
 def test_learns_the_regressions_also_where_cells_are_hidden(related, rng):
@@ -118,7 +145,7 @@ def test_what_is_missing_is_wanted(rng):
     opinion = LinearOpinion.learn(X, np.zeros(X.shape, dtype=bool), np.arange(400))
     gap = X[:2].copy()
     gap[0, 2] = np.nan
-    _, usual = opinion.predict(X[:1], np.zeros((1, 3), dtype=bool))
+    _, usual = replace(opinion, folds=None, without=()).predict(X[:1], np.zeros((1, 3), dtype=bool))
     want = opinion.for_want(gap, usual[0])
     np.testing.assert_array_equal(want[1], 0.0)
     np.testing.assert_allclose(want[0, :2], X[:, :2].std(axis=0), rtol=0.1)

@@ -62,6 +62,7 @@ CLASSES = {
     "TimeNeighbours": "rnlmf.opinions.panel:TimeNeighbours",
     "DictionaryOpinion": "rnlmf.opinions.dictionary:DictionaryOpinion",
     "Columns": "rnlmf.opinions.columns:Columns",
+    "Folds": "rnlmf.opinions.folds:Folds",
     "LinearOpinion": "rnlmf.opinions.linear:LinearOpinion",
     "SimilarRows": "rnlmf.opinions.similar:SimilarRows",
     "ScaleModel": "rnlmf.opinions.mixing:ScaleModel",

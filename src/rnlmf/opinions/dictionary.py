@@ -18,6 +18,7 @@ from rnlmf.engine.encoding import Pace
 from rnlmf.fitting.defaults import Tuning
 from rnlmf.fitting.learner import Learner
 from rnlmf.fitting.model import FittedModel
+from rnlmf.opinions.folds import Folds
 from rnlmf.opinions.similar import column_groups
 from rnlmf.typing import Array
 
@@ -34,8 +35,6 @@ FEWEST_ROWS, MOST_ROWS = 10, 10_000
 # Folds by the number of samples: few cannot spare a quarter, of many a half is as good as the whole.
 FOLDS = {500: 8, 5000: 4}
 MANY_ROWS_FOLDS = 2
-# Cells are told from each other by so many steps in a spread.
-STEPS_PER_SPREAD = 1024.0
 
 
 def bounded(Z: Array) -> Array:
@@ -43,32 +42,16 @@ def bounded(Z: Array) -> Array:
     return np.clip(Z, -FARTHEST, FARTHEST)
 
 
-def row_keys(Z: Array) -> Array:
-    """A number by which a row is known: the least of its cells' hashes (Broder 1997).
-
-    It is the same wherever the row stands, and nearly always also when a few of its cells are changed.
-    """
-    # Rounding, after a change of units, say, must not make another row of it.
-    cells: Array = np.rint(np.nan_to_num(Z) * STEPS_PER_SPREAD).astype(np.int64).view(np.uint64)
-    # Steele, Lea and Flood 2014: a finaliser that mixes all bits.
-    mixed: Array = cells + np.arange(1, Z.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    mixed ^= mixed >> np.uint64(31)
-    keys: Array = np.where(np.isnan(Z), np.uint64(2**64 - 1), mixed).min(axis=1)
-    return keys
-
-
 @dataclass(frozen=True)
 class DictionaryOpinion:
     """Models of scaled and bounded cells: of all samples, and without those of every fold.
 
-    Samples that were learned from are known by their keys, in order; a fold has those of one remainder.
+    Without folds all are asked of the first.
     """
 
     whole: FittedModel
     without: tuple[FittedModel, ...]
-    known: Array
+    folds: Folds | None
     n_threads: int = 1
 
     @classmethod
@@ -78,9 +61,10 @@ class DictionaryOpinion:
         """From scaled rows `Z`, and the same as the learner takes them; None of fewer than ten."""
         learner = learner.brief(MOST_ITERATIONS)
         count = next((folds for most, folds in FOLDS.items() if len(Z) <= most), MANY_ROWS_FOLDS)
-        keys, models = row_keys(Z), []
+        folds, own = Folds.of(Z, count)
+        models = []
         for fold in range(count):
-            rows = np.flatnonzero(_fold(keys, count) != fold)
+            rows = np.flatnonzero(own != fold)
             if len(rows) < FEWEST_ROWS:
                 return None
             # Sums in single precision depend on the order.
@@ -88,23 +72,20 @@ class DictionaryOpinion:
             # From the same start whatever the seed: opinions are no lottery.
             some, learning = data[rows].astype(np.float64), _of_some(learner, len(rows))
             models.append(learning.learn(some, tuning, 0, single_precision=True)[0])
-        return cls(whole, tuple(models), np.unique(keys).view(np.int64), learner.settings.n_threads)
+        return cls(whole, tuple(models), folds, learner.settings.n_threads)
 
     @classmethod
     def optimist(cls, whole: FittedModel, learner: Learner) -> DictionaryOpinion:
         """The one of all samples is asked about these: it knows them, and seems better than it is."""
-        return cls(whole, (), np.zeros(0, dtype=np.int64), learner.settings.n_threads)
+        return cls(whole, (), None, learner.settings.n_threads)
 
     def __call__(self, Z: Array, hidden: Array) -> Array:
         """Predictions of all cells, none of which sees its cell; none of rows that were cut (NaN)."""
-        if not self.without:
+        if self.folds is None:
             return self._by(self.whole, Z, hidden)
-        prediction, keys = np.empty(Z.shape), row_keys(Z)
-        known = self.known.view(np.uint64)
-        new = known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] != keys
-        folds = _fold(keys, len(self.without))
-        asked = [(self.whole, new), *((m, ~new & (folds == k)) for k, m in enumerate(self.without))]
-        for model, rows in asked:
+        prediction, folds = np.empty(Z.shape), self.folds(Z)
+        for fold, model in enumerate((*self.without, self.whole)):
+            rows = folds == fold
             if rows.any():
                 prediction[rows] = self._by(model, Z[rows], hidden[rows])
         prediction[np.any(~hidden & (np.abs(Z) > FARTHEST), axis=1)] = np.nan
@@ -135,11 +116,6 @@ class DictionaryOpinion:
             for group, said in zip(asked, filled, strict=True):
                 prediction[part, group] = said[:, group]
         return prediction
-
-
-def _fold(keys: Array, count: int) -> Array:
-    fold: Array = (keys % np.uint64(count)).astype(np.intp)
-    return fold
 
 
 def _of_some(learner: Learner, n_rows: int) -> Learner:

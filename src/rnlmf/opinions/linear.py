@@ -9,11 +9,12 @@ complement, ``P_OO - P_OM P_MM^-1 P_MO``, and have the prediction ``-P_MM^-1 P_M
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rnlmf.opinions.columns import WILD
+from rnlmf.opinions.folds import Folds
 from rnlmf.typing import Array
 
 # While relations are learned no cell pulls with more than so many spreads. Predictions take the cells
@@ -31,6 +32,8 @@ BEYOND = 0.5
 # Rows so many times as long as usual ones, from the centre, count as much as these.
 LONG = 2.0
 CHUNK_CELLS = 1 << 22
+# Relations without the rows of a fold are kept for so many folds, of many columns for fewer.
+FOLDS, KEPT_CELLS = 8, 1 << 22
 
 
 def _patterns(hidden: Array) -> Iterator[tuple[Array, Array]]:
@@ -103,13 +106,19 @@ def _no_chance(filled: Array, hidden: Array) -> bool:
 
 @dataclass(frozen=True)
 class LinearOpinion:
-    """Mean, scale and precision of the columns, and the range of their predictions."""
+    """Mean, scale and precision of the columns, and the range of their predictions.
+
+    Rows that were learned from are asked of precisions without those of their fold, and of their means,
+    in scales.
+    """
 
     mean: Array
     scale: Array
     precision: Array
     low: Array
     high: Array
+    folds: Folds | None = None
+    without: tuple[tuple[Array, Array], ...] = ()
 
     @classmethod
     def learn(cls, Z: Array, hidden: Array, order: Array) -> LinearOpinion:
@@ -150,28 +159,33 @@ class LinearOpinion:
         low, high = shown.min(axis=0), shown.max(axis=0)
         beyond = BEYOND * (high - low)
         precision = np.linalg.inv(R + ridge * identity)
-        return cls(mean, scale, precision, low - beyond, high + beyond)
+        found = cls(mean, scale, precision, low - beyond, high + beyond)
+        count = min(FOLDS, KEPT_CELLS // R.size)
+        if count < 2:
+            return found
+        folds, own = Folds.of(Z, count)
+        gaps = covariance / len(A) + ridge * identity
+        without = tuple(_without(own == k, filled, weights, gaps) for k in range(count))
+        return replace(found, folds=folds, without=without)
 
     def predict(self, Z: Array, hidden: Array) -> tuple[Array, Array]:
         """Every cell from those of its row that are not hidden, itself left out; and its deviation."""
         A = np.where(hidden, 0.0, Z - self.mean) / self.scale
-        P = self.precision
-        pull = A @ P
-        prediction = A - pull / np.diag(P)
-        variance = np.broadcast_to(1.0 / np.diag(P), A.shape).copy()
-        for rows, columns in _patterns(hidden):
-            inverse = np.linalg.inv(P[columns[:, :, None], columns[:, None, :]])
-            G = P[columns]
-            T = inverse @ G
-            asked = np.take_along_axis(pull[rows], columns, axis=1)
-            own = pull[rows] - np.einsum("bkm,bk->bm", T, asked)
-            diagonal = np.maximum(np.diag(P) - np.einsum("bkm,bkm->bm", G, T), 1e-12)
-            prediction[rows] = A[rows] - own / diagonal
-            variance[rows] = 1.0 / diagonal
-            prediction[rows[:, None], columns] = -np.einsum("bij,bj->bi", inverse, asked)
-            variance[rows[:, None], columns] = np.diagonal(inverse, axis1=1, axis2=2)
-        deviation = np.sqrt(np.maximum(variance, 0.0)) * self.scale
-        return np.clip(prediction * self.scale + self.mean, self.low, self.high), deviation
+        if self.folds is None:
+            prediction, deviation = _predicted(A, hidden, self.precision)
+        else:
+            prediction, deviation = np.empty(Z.shape), np.empty(Z.shape)
+            folds = self.folds(Z)
+            for fold, (mean, P) in enumerate((*self.without, (np.zeros(A.shape[1]), self.precision))):
+                rows = folds == fold
+                if rows.any():
+                    shifted = np.where(hidden[rows], 0.0, A[rows] - mean)
+                    said, deviation[rows] = _predicted(shifted, hidden[rows], P)
+                    prediction[rows] = said + mean
+        return (
+            np.clip(prediction * self.scale + self.mean, self.low, self.high),
+            deviation * self.scale,
+        )
 
     def for_want(self, Z: Array, unit: Array) -> Array:
         """How far predictions are off at least for want of the cells of their row that are missing.
@@ -186,7 +200,35 @@ class LinearOpinion:
         want = np.zeros(Z.shape)
         if rows.any():
             usual = self.scale / np.sqrt(np.diag(self.precision))
-            _, deviation = self.predict(Z[rows], missing[rows])
-            beyond = np.sqrt(np.maximum(deviation**2 - usual**2, 0.0))
+            _, deviation = _predicted(np.zeros((rows.sum(), Z.shape[1])), missing[rows], self.precision)
+            beyond = np.sqrt(np.maximum((deviation * self.scale) ** 2 - usual**2, 0.0))
             want[rows] = beyond * np.minimum(unit / usual, 1.0)
         return want
+
+
+def _predicted(A: Array, hidden: Array, P: Array) -> tuple[Array, Array]:
+    """Conditional means and deviations of all cells given the others that are not hidden."""
+    pull = A @ P
+    prediction = A - pull / np.diag(P)
+    variance = np.broadcast_to(1.0 / np.diag(P), A.shape).copy()
+    for rows, columns in _patterns(hidden):
+        inverse = np.linalg.inv(P[columns[:, :, None], columns[:, None, :]])
+        G = P[columns]
+        T = inverse @ G
+        asked = np.take_along_axis(pull[rows], columns, axis=1)
+        own = pull[rows] - np.einsum("bkm,bk->bm", T, asked)
+        diagonal = np.maximum(np.diag(P) - np.einsum("bkm,bkm->bm", G, T), 1e-12)
+        prediction[rows] = A[rows] - own / diagonal
+        variance[rows] = 1.0 / diagonal
+        prediction[rows[:, None], columns] = -np.einsum("bij,bj->bi", inverse, asked)
+        variance[rows[:, None], columns] = np.diagonal(inverse, axis1=1, axis2=2)
+    return prediction, np.sqrt(np.maximum(variance, 0.0))
+
+
+def _without(fold: Array, filled: Array, weights: Array, gaps: Array) -> tuple[Array, Array]:
+    """Mean and precision of the rows that are not in a fold; `gaps` are added to their covariance."""
+    rows, w = filled[~fold], weights[~fold]
+    if not len(rows):
+        return np.zeros(filled.shape[1]), np.linalg.inv(gaps)
+    mean = (rows * w).sum(axis=0) / w.sum()
+    return mean, np.linalg.inv(((rows - mean) * w).T @ (rows - mean) / w.sum() + gaps)
