@@ -32,7 +32,9 @@ BEYOND = 0.5
 # Rows so many times as long as usual ones, from the centre, count as much as these.
 LONG = 2.0
 CHUNK_CELLS = 1 << 22
+# Rows vouch for themselves if they have so much of a say in what is said of them, usually or one of them.
 # Relations without the rows of a fold are kept for so many folds, of many columns for fewer.
+USUAL_SAY, MOST_SAY = 0.1, 0.5
 FOLDS, KEPT_CELLS = 8, 1 << 22
 
 
@@ -108,8 +110,8 @@ def _no_chance(filled: Array, hidden: Array) -> bool:
 class LinearOpinion:
     """Mean, scale and precision of the columns, and the range of their predictions.
 
-    Rows that were learned from are asked of precisions without those of their fold, and of their means,
-    in scales.
+    If rows that were learned from vouch for themselves they are asked of precisions without those of their
+    fold, and of their means, in scales.
     """
 
     mean: Array
@@ -160,8 +162,9 @@ class LinearOpinion:
         beyond = BEYOND * (high - low)
         precision = np.linalg.inv(R + ridge * identity)
         found = cls(mean, scale, precision, low - beyond, high + beyond)
+        say = weights * np.sum(filled * (filled @ precision), axis=1)[:, None] / weights.sum()
         count = min(FOLDS, KEPT_CELLS // R.size)
-        if count < 2:
+        if (say.mean() < USUAL_SAY and say.max() < MOST_SAY) or count < 2:
             return found
         folds, own = Folds.of(Z, count)
         gaps = covariance / len(A) + ridge * identity
