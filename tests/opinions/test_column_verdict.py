@@ -4,6 +4,7 @@ import numpy as np
 
 from rnlmf.opinions.column_verdict import ColumnVerdict
 from rnlmf.opinions.densities import Witness
+from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
 from rnlmf.opinions.verdict import MOST_OVER_USUAL, Verdict
 
 
@@ -36,3 +37,18 @@ def test_no_column_has_far_more_errors_than_usual(rng):
     shares = np.array([column.share for column in verdict.columns])
     assert np.all(np.abs(shares[1:] - 0.05) < 0.02)
     assert shares[0] <= MOST_OVER_USUAL * np.median(shares) + 1e-9
+
+
+def test_exact_predictions_are_no_tail(rng):
+    """A sensor that repeats its value every other time: no tail that excuses every eighth error."""
+    n = 2000
+    right = np.where(rng.random(n) < 0.5, 0.0, 0.3 * rng.normal(size=n))
+    wrong = rng.random(n) < 0.05
+    z = right + wrong * rng.choice([-1.0, 1.0], n) * rng.uniform(2.0, 10.0, n)
+    nothing = np.zeros((1, n))
+    scale = np.full((1, n), np.quantile(np.abs(right), QUANTILE) / NORMAL_QUANTILE)
+    verdict, _, gross = ColumnVerdict.learn(z, nothing, scale)
+    assert gross
+    found = verdict.probability(z, nothing, scale) > 0.5
+    assert found[wrong].mean() > 0.95
+    assert found[~wrong].mean() < 0.01

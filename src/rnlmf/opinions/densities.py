@@ -14,6 +14,9 @@ from rnlmf.typing import Array
 
 # Beyond so many deviations all errors are as likely: an absurd value is not less wrong for that.
 FARTHEST = 4.0
+# Predictions are exact that are off by so few scales; so many deviations more than the heaviest tail has
+# there are not by chance.
+EXACT, HEAVIEST, BY_CHANCE = 0.1, 1.0, 4.0
 # Quantiles that stand for the values of a column, how many of them tell a density, and over how many
 # scales of the predictions: it must not tell the shape of their errors.
 KNOTS, TOGETHER, BLUNT = 100, 5, 6.0
@@ -98,11 +101,29 @@ class ColumnCells:
         """Density of right cells by every witness, (K, n); scales are calibrated at a quantile."""
         if freedom not in self._right:
             told = np.isfinite(self.s)
-            scale = np.where(told, self.s, 1.0) / stretch(freedom)
+            s = np.where(told, self.s, 1.0)
             with np.errstate(over="ignore"):
-                density = student_density((self.z - self.p) / scale, freedom) / scale
+                distance = np.abs(self.z - self.p) / s
+                density = student_density(distance * stretch(freedom), freedom) * stretch(freedom)
+                body = self._exact & (distance < NORMAL_QUANTILE)
+                density = np.where(body, QUANTILE / (2.0 * NORMAL_QUANTILE), density) / s
                 self._right[freedom] = np.where(told, density, 0.0) + 1e-300
         return self._right[freedom]
+
+    @cached_property
+    def _exact(self) -> Array:
+        """Witnesses of which more predictions are exact than the heaviest tail has in its peak, (K, 1).
+
+        Where a sensor repeats its values many are; such a peak would be taken for the tail's. All that
+        is nearer than the quantile is as likely then.
+        """
+        told = np.isfinite(self.s)
+        near = np.abs(self.z - self.p) < EXACT * self.s
+        count = np.maximum(told.sum(axis=1, keepdims=True), 1)
+        most = 2.0 * float(student.cdf(EXACT * stretch(HEAVIEST), HEAVIEST)) - 1.0
+        share = np.sum(near & told, axis=1, keepdims=True) / count
+        exact: Array = share > most + BY_CHANCE * np.sqrt(most / count)
+        return exact
 
     def wrong(self, size: float, farthest: float = FARTHEST) -> Array:
         """Density of errors of a `size` about predictions: normal, and no less beyond the farthest."""

@@ -32,7 +32,7 @@ BEYOND = 0.5
 # Rows so many times as long as usual ones, from the centre, count as much as these.
 LONG = 2.0
 CHUNK_CELLS = 1 << 22
-# Rows vouch for themselves if they have so much of a say in what is said of them, usually or one of them.
+# Rows vouch for themselves if they, or one of them, have so much of a say in what is said of them.
 # Relations without the rows of a fold are kept for so many folds, of many columns for fewer.
 USUAL_SAY, MOST_SAY = 0.1, 0.5
 FOLDS, KEPT_CELLS = 8, 1 << 22
@@ -110,8 +110,8 @@ def _no_chance(filled: Array, hidden: Array) -> bool:
 class LinearOpinion:
     """Mean, scale and precision of the columns, and the range of their predictions.
 
-    If rows that were learned from vouch for themselves they are asked of precisions without those of their
-    fold, and of their means, in scales.
+    If rows that were learned from vouch for themselves they are asked of precisions without those of
+    their fold, and of their means, in scales.
     """
 
     mean: Array
