@@ -14,8 +14,8 @@ from rnlmf.typing import Array
 
 # Beyond so many deviations all errors are as likely: an absurd value is not less wrong for that.
 FARTHEST = 4.0
-# Predictions are exact that are off by so few scales; so many deviations more than the heaviest tail has
-# there are not by chance.
+# Predictions are exact that are off by so few scales; so many deviations more than the heaviest tail
+# has there are not by chance.
 EXACT, HEAVIEST, BY_CHANCE = 0.1, 1.0, 4.0
 # Quantiles that stand for the values of a column, how many of them tell a density, and over how many
 # scales of the predictions: it must not tell the shape of their errors.

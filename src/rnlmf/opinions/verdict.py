@@ -103,7 +103,10 @@ def _by_themselves(
         if yes:
             return own.with_at_most(most, z, p, s) if own.share > most else own
         sharp = len(z) > 0 and np.median(s[0]) < least
-        return usual if sharp and usual.likely(z, p, s) else none
+        if not (sharp and usual.likely(z, p, s)):
+            return none
+        # A column in which far more looks so has an odd shape: mostly zero, say.
+        return usual if np.mean(usual.probability(z, p, s) > 0.5) <= most else none
 
     return [verdict(f[0], yes, *some) for f, yes, some in zip(found, told, cells, strict=True)]
 
