@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnlmf.opinions.column_verdict import ColumnVerdict
-from rnlmf.opinions.densities import Witness
+from rnlmf.opinions.densities import ColumnCells, Witness
 from rnlmf.opinions.mixing import NORMAL_QUANTILE, QUANTILE
 from rnlmf.opinions.verdict import MOST_OVER_USUAL, Verdict
 
@@ -16,8 +16,8 @@ def test_a_point_in_the_wrong_place(rng):
     up, down = np.arange(0, 3000, 40), np.arange(20, 3000, 40)
     z[up], z[down] = 10.0 * truth[up], truth[down] / 10.0
     scale = np.full((1, 3000), 0.05)
-    verdict, gain, gross = ColumnVerdict.learn(z, predicted[None], scale)
-    wrong = verdict.probability(z, predicted[None], scale) > 0.5
+    verdict, gain, gross = ColumnVerdict.learn(ColumnCells(z, predicted[None], scale))
+    wrong = verdict.probability(ColumnCells(z, predicted[None], scale)) > 0.5
     assert gain > 0.0
     assert gross
     assert wrong[up].all()
@@ -45,10 +45,24 @@ def test_exact_predictions_are_no_tail(rng):
     right = np.where(rng.random(n) < 0.5, 0.0, 0.3 * rng.normal(size=n))
     wrong = rng.random(n) < 0.05
     z = right + wrong * rng.choice([-1.0, 1.0], n) * rng.uniform(2.0, 10.0, n)
-    nothing = np.zeros((1, n))
     scale = np.full((1, n), np.quantile(np.abs(right), QUANTILE) / NORMAL_QUANTILE)
-    verdict, _, gross = ColumnVerdict.learn(z, nothing, scale)
+    cells = ColumnCells(z, np.zeros((1, n)), scale)
+    peaked, *_ = ColumnVerdict.learn(cells)
+    assert np.mean(peaked.probability(cells)[wrong] > 0.5) < 0.9
+    verdict, _, gross = ColumnVerdict.learn(cells.without_peaks())
     assert gross
-    found = verdict.probability(z, nothing, scale) > 0.5
+    found = verdict.probability(cells) > 0.5
     assert found[wrong].mean() > 0.95
     assert found[~wrong].mean() < 0.01
+
+
+def test_peaks_are_those_of_no_tail(rng):
+    """Normal and Cauchy residuals have none; half of them exact are one."""
+    n = 2000
+    nothing = np.zeros((1, n))
+    for z in (rng.normal(size=n), rng.standard_cauchy(n)):
+        scale = np.full((1, n), np.quantile(np.abs(z), QUANTILE) / NORMAL_QUANTILE)
+        cells = ColumnCells(z, nothing, scale)
+        assert cells.without_peaks() is cells
+        cells = ColumnCells(np.where(rng.random(n) < 0.5, 0.0, z), nothing, scale)
+        assert cells.without_peaks() is not cells

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rnlmf.opinions.column_verdict import ColumnVerdict
-from rnlmf.opinions.densities import Values, Witness
+from rnlmf.opinions.densities import ColumnCells, Values, Witness
 from rnlmf.opinions.verdict import PRICE, Dealing, Verdict
 
 RIGHT = {
@@ -41,11 +41,11 @@ def test_probabilities_are_calibrated(name, rng):
     wrong = rng.random(n) < 0.05
     z = np.where(wrong, z + 2.0 * rng.normal(size=n), z)
     p, s = np.zeros((1, n)), np.full((1, n), scale)
-    verdict, gain, _ = ColumnVerdict.learn(z, p, s)
+    verdict, gain, _ = ColumnVerdict.learn(ColumnCells(z, p, s))
     assert gain > PRICE
     assert verdict.share == pytest.approx(0.05, rel=0.3)
     assert verdict.size == pytest.approx(2.0, rel=0.3)
-    probability = verdict.probability(z, p, s)
+    probability = verdict.probability(ColumnCells(z, p, s))
     for low, high in ((0.0, 0.1), (0.1, 0.5), (0.5, 0.9), (0.9, 1.0)):
         cells = (probability >= low) & (probability <= high)
         assert wrong[cells].mean() == pytest.approx(probability[cells].mean(), abs=0.25)
@@ -63,10 +63,10 @@ def test_scales_of_cells_count(rng):
     z = s[0] * rng.normal(size=n)
     wrong = rng.random(n) < 0.03
     z = np.where(wrong, z + 3.0 * rng.choice([-1.0, 1.0], n), z)
-    verdict, gain, _ = ColumnVerdict.learn(z, np.zeros((1, n)), s)
+    verdict, gain, _ = ColumnVerdict.learn(ColumnCells(z, np.zeros((1, n)), s))
     assert gain > PRICE
     asked = np.full(2, 1.5)
-    found = verdict.probability(asked, np.zeros((1, 2)), s[:, :2])
+    found = verdict.probability(ColumnCells(asked, np.zeros((1, 2)), s[:, :2]))
     assert found[0] > 0.9
     assert found[1] < 0.5
 
@@ -80,12 +80,12 @@ def test_a_cell_that_one_witness_accounts_for_is_right(rng):
     p = np.stack([np.where(lost, good, truth), truth])
     s = np.full((2, n), 0.05)
     z[1] += 5.0
-    verdict, gain, _ = ColumnVerdict.learn(z, p, s)
+    verdict, gain, _ = ColumnVerdict.learn(ColumnCells(z, p, s))
     assert gain > PRICE
-    probability = verdict.probability(z, p, s)
+    probability = verdict.probability(ColumnCells(z, p, s))
     assert np.mean(probability[lost] > 0.5) < 0.05
     silent = np.stack([s[0], np.full(n, np.inf)])
-    alone = verdict.probability(z, p, silent)
+    alone = verdict.probability(ColumnCells(z, p, silent))
     assert np.mean(alone[lost] > 0.5) > 0.5
 
 
@@ -94,10 +94,10 @@ def test_an_absurd_value_is_wrong_and_a_nearer_one_not_more(rng):
     z = 0.1 * rng.normal(size=n)
     z[:15] += rng.choice([-3.0, 3.0], 15)
     p, s = np.zeros((1, n)), np.full((1, n), 0.1)
-    verdict, gain, _ = ColumnVerdict.learn(z, p, s)
+    verdict, gain, _ = ColumnVerdict.learn(ColumnCells(z, p, s))
     assert gain > PRICE
     asked = np.array([0.0, 1.0, 3.0, 10.0, 1e3, 1e6, 1e300])
-    found = verdict.probability(asked, np.zeros((1, 7)), np.full((1, 7), 0.1))
+    found = verdict.probability(ColumnCells(asked, np.zeros((1, 7)), np.full((1, 7), 0.1)))
     assert np.all(np.isfinite(found))
     assert np.all(np.diff(found) >= -1e-6)
     assert found[0] < 0.01
@@ -175,10 +175,12 @@ def test_a_tail_on_one_side_is_none_on_the_other(rng):
     wrong = rng.random(n) < 0.04
     z = np.where(wrong, z + rng.choice([-3.0, 3.0], n), z)
     p, s = np.zeros((1, n)), np.full((1, n), 0.3)
-    verdict, _, _ = ColumnVerdict.learn(z, p, s)
+    verdict, _, _ = ColumnVerdict.learn(ColumnCells(z, p, s))
     below, above = verdict.tails
     assert below > above
-    found = verdict.probability(np.array([-2.0, 2.0]), np.zeros((1, 2)), np.full((1, 2), 0.3))
+    found = verdict.probability(
+        ColumnCells(np.array([-2.0, 2.0]), np.zeros((1, 2)), np.full((1, 2), 0.3))
+    )
     assert found[0] > 0.9
     assert found[1] < found[0]
 
@@ -188,7 +190,7 @@ def test_who_is_farther_off_is_not_less_suspicious(rng):
     far = np.geomspace(1.0, 1e6, 50)
     for freedom in (1.0, 2.0, 4.0, 30.0):
         verdict = ColumnVerdict(freedom, np.ones(1), 0.05, 5.0)
-        found = verdict.probability(far, np.zeros((1, 50)), np.full((1, 50), 0.3))
+        found = verdict.probability(ColumnCells(far, np.zeros((1, 50)), np.full((1, 50), 0.3)))
         assert np.all(np.diff(found) >= -1e-9)
 
 
@@ -214,12 +216,12 @@ def test_values_that_belong_elsewhere_are_told(rng):
     truth, z, wrong = at_rest(rng)
     p, s = truth[None], np.full((1, len(z)), 0.05)
     gross = wrong & (np.abs(z - truth) > 0.5)
-    dealt, gain, _ = ColumnVerdict.learn(z, p, s, z)
-    anywhere, less, _ = ColumnVerdict.learn(z, p, s)
+    dealt, gain, _ = ColumnVerdict.learn(ColumnCells(z, p, s), z)
+    anywhere, less, _ = ColumnVerdict.learn(ColumnCells(z, p, s))
     assert gain > less
     assert dealt.dealt > 0.5
-    assert np.mean(dealt.probability(z, p, s)[gross] > 0.5) > 0.99
-    assert np.mean(dealt.probability(z, p, s)[~wrong] > 0.5) < 0.002
+    assert np.mean(dealt.probability(ColumnCells(z, p, s))[gross] > 0.5) > 0.99
+    assert np.mean(dealt.probability(ColumnCells(z, p, s))[~wrong] > 0.5) < 0.002
     assert anywhere.dealt == 0.0
 
 
@@ -230,7 +232,7 @@ def test_events_on_one_side_are_not_dealt(rng):
     z = expected + 0.03 * rng.normal(size=n)
     rain = rng.random(n) < 0.04
     z = np.where(rain, z + rng.exponential(0.5, size=n), z)
-    verdict, _, _ = ColumnVerdict.learn(z, expected[None], np.full((1, n), 0.03), z)
+    verdict, _, _ = ColumnVerdict.learn(ColumnCells(z, expected[None], np.full((1, n), 0.03)), z)
     assert verdict.dealt < 0.2
 
 
@@ -238,7 +240,7 @@ def test_where_predictions_do_not_vary_nothing_is_dealt(rng):
     z = 0.2 * calibrated(rng.standard_t(4, size=3000))
     z[:150] += rng.choice([-2.0, 2.0], 150)
     p, s = np.zeros((1, 3000)), np.full((1, 3000), 0.2)
-    assert ColumnVerdict.learn(z, p, s, z)[0].dealt == 0.0
+    assert ColumnVerdict.learn(ColumnCells(z, p, s), z)[0].dealt == 0.0
 
 
 def test_one_column_alone_deals_nothing(rng):
@@ -273,5 +275,5 @@ def test_columns_are_judged_together_as_each_by_itself(rng):
     assert not found[:, 1].any()
     for j, column in enumerate(columns):
         rows = judged[:, j]
-        alone = column.probability(Z[rows, j], p[:, rows, j], s[:, rows, j])
+        alone = column.probability(ColumnCells(Z[rows, j], p[:, rows, j], s[:, rows, j]))
         np.testing.assert_allclose(found[rows, j], alone, rtol=1e-12)

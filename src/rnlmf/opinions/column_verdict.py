@@ -94,20 +94,19 @@ class ColumnVerdict:
 
     @classmethod
     def learn(
-        cls, z: Array, p: Array, s: Array, column: Array | None = None
+        cls, every: ColumnCells, column: Array | None = None
     ) -> tuple[ColumnVerdict, float, bool]:
-        """From the cells that may be judged, and what the witnesses say of them (K, n).
+        """From the cells that may be judged.
 
         Values that belong elsewhere are those of the whole `column`; there are none if it is not given,
         and where predictions do not vary they are nothing but errors about them. With the verdict come
         what the second component gains, in logarithms of the number of cells, and whether errors are
         larger than surprises.
         """
-        if len(z) < FEWEST_CELLS:
+        if len(every) < FEWEST_CELLS:
             return cls(), -np.inf, False
-        step = -(-len(z) // MOST_CELLS)
-        cells = ColumnCells(z[::step], p[:, ::step], s[:, ::step])
-        only = np.full(len(p), 0.1 / max(len(p) - 1, 1))
+        cells = every[:: -(-len(every) // MOST_CELLS)]
+        only = np.full(len(cells.p), 0.1 / max(len(cells.p) - 1, 1))
         only[0] = 1.0 - only[1:].sum()
         alone, usual = -np.inf, cells.usual_scale
         begin = cls(credibility=only, share=0.03, size=3.0)
@@ -125,7 +124,7 @@ class ColumnVerdict:
         best, likelihood, size = found
         gain = (likelihood - alone) / float(np.log(len(cells)))
         gross = size > best.surprising(SURPRISE) * usual
-        return best._with_tails(cells), gain, gross
+        return best.with_tails_of(cells), gain, gross
 
     def _most_likely(self, cells: ColumnCells) -> tuple[ColumnVerdict, float, float]:
         """The parameters of greatest likelihood, that, and the root mean square of the errors.
@@ -184,16 +183,13 @@ class ColumnVerdict:
             density = (1.0 - self.dealt) * density + self.dealt * values
         return self.share * density
 
-    def with_tails_of(self, z: Array, p: Array, s: Array) -> ColumnVerdict:
+    def with_tails_of(self, cells: ColumnCells) -> ColumnVerdict:
         """The same share of errors, and the most likely tail and size of errors on either side.
 
         They differ from those of both sides if that pays. There are no errors if predictions are off by
         as much as these are large.
         """
-        return self._with_tails(ColumnCells(z, p, s)) if len(z) else ColumnVerdict()
-
-    def _with_tails(self, cells: ColumnCells) -> ColumnVerdict:
-        if cells.usual_scale >= self.size:
+        if not len(cells) or cells.usual_scale >= self.size:
             return ColumnVerdict()
         above, price = cells.off > 0.0, 0.5 * float(np.log(len(cells)))
         found = []
@@ -231,17 +227,16 @@ class ColumnVerdict:
         gross = size > self.surprising(SURPRISE) * cells.usual_scale
         return replace(self, size=size) if gross and size < self.size / FAR_SMALLER else self
 
-    def with_at_most(self, share: float, z: Array, p: Array, s: Array) -> ColumnVerdict:
+    def with_at_most(self, share: float, cells: ColumnCells) -> ColumnVerdict:
         """Fewer errors, and tails that make up for the others."""
-        return replace(self, share=share).with_tails_of(z, p, s)
+        return replace(self, share=share).with_tails_of(cells)
 
-    def likely(self, z: Array, p: Array, s: Array) -> bool:
+    def likely(self, cells: ColumnCells) -> bool:
         """Whether cells may well have these errors: no tail alone is far more likely."""
-        cells = ColumnCells(z, p, s)
-        values = None if self.values is None else self.values.density(z)
+        values = None if self.values is None else self.values.density(cells.z)
         alone = max(float(np.log(self.credibility @ cells.right(nu)).sum()) for nu in FREEDOMS)
         together = float(np.log(self._wrong(cells, values) + self._right(cells)).sum())
-        return alone < together + FAR_MORE_LIKELY * np.log(max(len(z), 2))
+        return alone < together + FAR_MORE_LIKELY * np.log(max(len(cells), 2))
 
     def with_a_mean(self) -> ColumnVerdict:
         """Without a tail so heavy that it has no mean: where errors are, it is made of them."""
@@ -258,7 +253,7 @@ class ColumnVerdict:
         """Scales by which predictions of right cells are off with this chance."""
         return surprising(self.freedom, chance)
 
-    def probability(self, z: Array, p: Array, s: Array) -> Array:
-        """That cells are wrong."""
-        found = Parameters.of((self,)).probability(z[:, None], p[..., None], s[..., None])
-        return found[:, 0]
+    def probability(self, cells: ColumnCells) -> Array:
+        """That they are wrong."""
+        z, p, s = cells.z[:, None], cells.p[..., None], cells.s[..., None]
+        return Parameters.of((self,)).probability(z, p, s)[:, 0]

@@ -77,10 +77,14 @@ class ColumnCells:
         The cells.
     p, s : arrays of shape (K, n)
         What every witness predicts, and its scale.
+    level : array of bool of shape (K, 1), optional
+        Witnesses whose right cells are equally likely wherever they are nearer than the quantile at
+        which scales are calibrated; none, if it is not given.
     """
 
-    def __init__(self, z: Array, p: Array, s: Array) -> None:
+    def __init__(self, z: Array, p: Array, s: Array, level: Array | None = None) -> None:
         self.z, self.p, self.s = z, p, s
+        self._level: Array = np.zeros((len(p), 1), dtype=bool) if level is None else level
         self.off = z - p[0]
         self._size = np.abs(self.off)
         self._variance = np.where(np.isfinite(s[0]), s[0], 0.0) ** 2
@@ -90,7 +94,7 @@ class ColumnCells:
         return len(self.z)
 
     def __getitem__(self, rows: Array | slice) -> ColumnCells:
-        return ColumnCells(self.z[rows], self.p[:, rows], self.s[:, rows])
+        return ColumnCells(self.z[rows], self.p[:, rows], self.s[:, rows], self._level)
 
     @cached_property
     def usual_scale(self) -> float:
@@ -105,25 +109,23 @@ class ColumnCells:
             with np.errstate(over="ignore"):
                 distance = np.abs(self.z - self.p) / s
                 density = student_density(distance * stretch(freedom), freedom) * stretch(freedom)
-                body = self._exact & (distance < NORMAL_QUANTILE)
+                body = self._level & (distance < NORMAL_QUANTILE)
                 density = np.where(body, QUANTILE / (2.0 * NORMAL_QUANTILE), density) / s
                 self._right[freedom] = np.where(told, density, 0.0) + 1e-300
         return self._right[freedom]
 
-    @cached_property
-    def _exact(self) -> Array:
-        """Witnesses of which more predictions are exact than the heaviest tail has in its peak, (K, 1).
+    def without_peaks(self) -> ColumnCells:
+        """The same, level by witnesses with more exact predictions than the heaviest tail has.
 
-        Where a sensor repeats its values many are; such a peak would be taken for the tail's. All that
-        is nearer than the quantile is as likely then.
+        Where a sensor repeats its values many are; such a peak would be taken for the tail's.
         """
         told = np.isfinite(self.s)
         near = np.abs(self.z - self.p) < EXACT * self.s
         count = np.maximum(told.sum(axis=1, keepdims=True), 1)
         most = 2.0 * float(student.cdf(EXACT * stretch(HEAVIEST), HEAVIEST)) - 1.0
         share = np.sum(near & told, axis=1, keepdims=True) / count
-        exact: Array = share > most + BY_CHANCE * np.sqrt(most / count)
-        return exact
+        peaked = share > most + BY_CHANCE * np.sqrt(most / count)
+        return ColumnCells(self.z, self.p, self.s, peaked) if peaked.any() else self
 
     def wrong(self, size: float, farthest: float = FARTHEST) -> Array:
         """Density of errors of a `size` about predictions: normal, and no less beyond the farthest."""

@@ -118,9 +118,9 @@ def _verdict(cells: ColumnCells, share: float, values: Values) -> ColumnVerdict 
     size = float(posterior @ cells.off**2 / max(float(posterior.sum()), 1e-9)) ** 0.5
     freedom, credibility = min(FREEDOMS[best], FREEDOM), _credibility(len(cells.p))
     verdict = ColumnVerdict(freedom, credibility, share, size, dealt=MOST_DEALT, values=values)
-    verdict = verdict.with_tails_of(cells.z, cells.p, cells.s)
+    verdict = verdict.with_tails_of(cells)
     # Heavier tails are made of what is dealt out.
     verdict = replace(verdict, tails=tuple(max(tail, FREEDOM) for tail in verdict.tails))
     # A column in which far more looks so has an odd shape.
-    suspects = verdict.probability(cells.z, cells.p, cells.s) > 0.5
+    suspects = verdict.probability(cells) > 0.5
     return None if suspects.mean() > FAR_MORE * share else verdict

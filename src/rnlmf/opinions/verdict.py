@@ -68,7 +68,7 @@ def _most_dealt(found: list[tuple[ColumnVerdict, float, bool]], told: list[bool]
     return FAR_MORE * float(np.median([c.share for c in some]))
 
 
-def _by_column(Z: Array, judged: Array, witnesses: list[Witness]) -> list[tuple[Array, Array, Array]]:
+def _by_column(Z: Array, judged: Array, witnesses: list[Witness]) -> list[ColumnCells]:
     """The judged cells of every column, and what witnesses predict of them, with which scale."""
 
     def columns(cells: Array) -> Array:
@@ -78,13 +78,13 @@ def _by_column(Z: Array, judged: Array, witnesses: list[Witness]) -> list[tuple[
     z, rows = columns(Z), columns(judged)
     p = np.stack([columns(w.prediction) for w in witnesses], axis=1)
     s = np.stack([columns(w.scale) for w in witnesses], axis=1)
-    return [(z[j, some], p[j][:, some], s[j][:, some]) for j, some in enumerate(rows)]
+    return [ColumnCells(z[j, some], p[j][:, some], s[j][:, some]) for j, some in enumerate(rows)]
 
 
 def _by_themselves(
     found: list[tuple[ColumnVerdict, float, bool]],
     told: list[bool],
-    cells: list[tuple[Array, Array, Array]],
+    by_column: list[ColumnCells],
     price: float,
 ) -> list[ColumnVerdict]:
     """What every column tells; in company also what it has like the others, and not far more."""
@@ -99,16 +99,15 @@ def _by_themselves(
     usual = _typical_of([f[0] for f, yes in zip(found, told, strict=True) if yes])
     most, least = MOST_OVER_USUAL * usual.share, usual.size / usual.surprising(SURPRISE)
 
-    def verdict(own: ColumnVerdict, yes: bool, z: Array, p: Array, s: Array) -> ColumnVerdict:
+    def verdict(own: ColumnVerdict, yes: bool, cells: ColumnCells) -> ColumnVerdict:
         if yes:
-            return own.with_at_most(most, z, p, s) if own.share > most else own
-        sharp = len(z) > 0 and np.median(s[0]) < least
-        if not (sharp and usual.likely(z, p, s)):
+            return own.with_at_most(most, cells) if own.share > most else own
+        if not len(cells) or cells.usual_scale >= least or not usual.likely(cells):
             return none
         # A column in which far more looks so has an odd shape: mostly zero, say.
-        return usual if np.mean(usual.probability(z, p, s) > 0.5) <= most else none
+        return usual if np.mean(usual.probability(cells) > 0.5) <= most else none
 
-    return [verdict(f[0], yes, *some) for f, yes, some in zip(found, told, cells, strict=True)]
+    return [verdict(f[0], yes, cells) for f, yes, cells in zip(found, told, by_column, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -136,17 +135,26 @@ class Verdict:
         by_column = _by_column(Z, judged, witnesses)
         values = [column[np.abs(column) <= LARGEST] for column in Z.T]
 
-        def learned(j: int, *, dealt: bool) -> tuple[ColumnVerdict, float, bool]:
-            found = ColumnVerdict.learn(*by_column[j], values[j] if dealt else None)
+        def learned(cells: ColumnCells, j: int, *, dealt: bool) -> tuple[ColumnVerdict, float, bool]:
+            found = ColumnVerdict.learn(cells, values[j] if dealt else None)
             return found if gross else (*found[:2], True)
 
-        found = [learned(j, dealt=bool(dealing)) for j in range(Z.shape[1])]
+        found = [learned(cells, j, dealt=bool(dealing)) for j, cells in enumerate(by_column)]
+        if not _in_company(_told(found, price)):
+            # Peaks may be taken for tails that account for errors in most columns.
+            level = [cells.without_peaks() for cells in by_column]
+            again = [
+                found[j] if cells is by_column[j] else learned(cells, j, dealt=bool(dealing))
+                for j, cells in enumerate(level)
+            ]
+            if _in_company(_told(again, price)):
+                by_column, found = level, again
         told = _told(found, price)
         most = 0.0
         if dealing:
             most = _most_dealt(found, told)
             found = [
-                learned(j, dealt=False) if f[0].dealt and f[0].share > most else f
+                learned(by_column[j], j, dealt=False) if f[0].dealt and f[0].share > most else f
                 for j, f in enumerate(found)
             ]
             told = _told(found, price)
@@ -154,8 +162,7 @@ class Verdict:
             # No column need tell what is dealt out to all of them.
             known = dealing is Dealing.BY_COLUMN and _in_company(told)
             gains = np.array([f[1] if yes else 0.0 for f, yes in zip(found, told, strict=True)])
-            every = [ColumnCells(*some) for some in by_column]
-            shared = dealt_together(every, values, gains if known else None)
+            shared = dealt_together(by_column, values, gains if known else None)
             if shared is not None:
                 own = _by_themselves(found, told, by_column, price)
                 return cls(tuple(s or v for s, v in zip(shared, own, strict=True)), together=True)
