@@ -88,3 +88,17 @@ def test_only_rows_of_which_other_cells_are_shown_are_asked_again(learned, monke
     panel.testify(other, more, judged, sequence, second)
     panel.testify(Z, more, judged, sequence, second)
     assert asked == [len(Z), 3, len(Z), 3, 1]
+
+
+def test_where_hardly_any_sample_is_less_is_expected_of_relations(rng):
+    """Length, area and volume: the larger, the farther from a line."""
+    size = rng.normal(size=2000)
+    X = np.column_stack([size, size**2, size**3, size + 0.3 * size**2])
+    X += 0.01 * X.std(axis=0) * rng.normal(size=X.shape)
+    columns = Columns.of(X)
+    Z = columns.scaled(X)
+    judged, hidden = np.ones(Z.shape, dtype=bool), np.zeros(Z.shape, dtype=bool)
+    _, (witness,) = Panel.learn(Z, hidden, judged, columns, None)
+    relative, far = np.abs(witness.prediction - Z) / witness.scale, np.abs(size) > 2.0
+    seldom_far, seldom_near = (np.quantile(relative[rows], 0.9, axis=0) for rows in (far, ~far))
+    assert np.all(seldom_far < 3.5 * seldom_near)

@@ -190,6 +190,14 @@ class LinearOpinion:
             deviation * self.scale,
         )
 
+    def extremity(self, prediction: Array) -> Array:
+        """How far predictions are from the middle of their columns, as a logarithm.
+
+        Relations bend, and bent ones are off most where hardly any sample is.
+        """
+        extremity: Array = np.log1p(((prediction - self.mean) / self.scale) ** 2)
+        return extremity
+
     def for_want(self, Z: Array, unit: Array) -> Array:
         """How far predictions are off at least for want of the cells of their row that are missing.
 

@@ -84,7 +84,8 @@ class Fellows:
             prediction = combine(weights, predictions)
             residual = Z - prediction
             unit = typical(residual, used, columns.resolution)
-            features = _fellow_features(residual, used, unit, predictions, deviation, spread)
+            extremity = linear.extremity(prediction)
+            features = _fellow_features(residual, used, unit, predictions, deviation, spread, extremity)
             model = ScaleModel.learn(residual, used, features, columns.resolution)
             scale = np.maximum(model.predict(features), linear.for_want(Z, unit))
         assert scale is not None
@@ -99,8 +100,9 @@ class Fellows:
         """What the fellows say; a `hearing` of the same rows remembers what they have said before."""
         predictions, deviation, spread = (hearing or Hearing()).of(self, Z, hidden)
         prediction = combine(self.weights, predictions)
+        extremity = self.linear.extremity(prediction)
         features = _fellow_features(
-            Z - prediction, used, self.scale.unit, predictions, deviation, spread
+            Z - prediction, used, self.scale.unit, predictions, deviation, spread, extremity
         )
         want = self.linear.for_want(Z, self.scale.unit)
         return Witness(prediction, self._sobered(np.maximum(self.scale.predict(features), want)))
@@ -196,7 +198,13 @@ def _shares_of_helpful(
 
 
 def _fellow_features(
-    residual: Array, used: Array, unit: Array, predictions: Array, deviation: Array, spread: Array
+    residual: Array,
+    used: Array,
+    unit: Array,
+    predictions: Array,
+    deviation: Array,
+    spread: Array,
+    extremity: Array,
 ) -> Array:
     disagreement = np.abs(predictions[0] - predictions[1])
     return np.stack(
@@ -205,6 +213,7 @@ def _fellow_features(
             logarithm(deviation, unit),
             logarithm(disagreement, unit),
             logarithm(spread, unit),
+            extremity,
         ]
     )
 

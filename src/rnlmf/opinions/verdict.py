@@ -25,6 +25,7 @@ MOST_ALONE = 0.25
 # What errors must gain, in logarithms of the number of cells: their two parameters, twice; and in
 # company, where more columns than this share have wrong cells.
 PRICE, PRICE_IN_COMPANY, COMPANY, FEWEST_COLUMNS = 2.0, 1.0, 0.5, 3
+FEWEST_ERRORS = 2.0
 # The share of right cells that may be repaired, where nothing is asked for.
 FALSE_REPAIRS = 0.01
 # Values are dealt if more than this share of the errors are, in the middle of the columns.
@@ -48,8 +49,15 @@ def _typical_of(found: list[ColumnVerdict]) -> ColumnVerdict:
     return ColumnVerdict(float(freedom), credibility, float(share), float(size))
 
 
-def _told(found: list[tuple[ColumnVerdict, float, bool]], price: float) -> list[bool]:
-    return [gain > min(price, PRICE_IN_COMPANY) and gross for _, gain, gross in found]
+def _told(
+    found: list[tuple[ColumnVerdict, float, bool]], by_column: list[ColumnCells], price: float
+) -> list[bool]:
+    """Columns that tell errors: at the price in company, but one odd cell is nobody's company."""
+    low = min(price, PRICE_IN_COMPANY)
+    return [
+        gross and gain > (low if v.share * len(cells) >= FEWEST_ERRORS else PRICE)
+        for (v, gain, gross), cells in zip(found, by_column, strict=True)
+    ]
 
 
 def _in_company(told: list[bool]) -> bool:
@@ -140,16 +148,16 @@ class Verdict:
             return found if gross else (*found[:2], True)
 
         found = [learned(cells, j, dealt=bool(dealing)) for j, cells in enumerate(by_column)]
-        if not _in_company(_told(found, price)):
+        if not _in_company(_told(found, by_column, price)):
             # Peaks may be taken for tails that account for errors in most columns.
             level = [cells.without_peaks() for cells in by_column]
             again = [
                 found[j] if cells is by_column[j] else learned(cells, j, dealt=bool(dealing))
                 for j, cells in enumerate(level)
             ]
-            if _in_company(_told(again, price)):
+            if _in_company(_told(again, level, price)):
                 by_column, found = level, again
-        told = _told(found, price)
+        told = _told(found, by_column, price)
         most = 0.0
         if dealing:
             most = _most_dealt(found, told)
@@ -157,7 +165,7 @@ class Verdict:
                 learned(by_column[j], j, dealt=False) if f[0].dealt and f[0].share > most else f
                 for j, f in enumerate(found)
             ]
-            told = _told(found, price)
+            told = _told(found, by_column, price)
         if dealing and not (dealing is Dealing.BY_COLUMN and most):
             # No column need tell what is dealt out to all of them.
             known = dealing is Dealing.BY_COLUMN and _in_company(told)
