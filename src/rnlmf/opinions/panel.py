@@ -84,7 +84,7 @@ class Fellows:
             prediction = combine(weights, predictions)
             residual = Z - prediction
             unit = typical(residual, used, columns.resolution)
-            extremity = linear.extremity(prediction)
+            extremity = linear.extremity(Z, hidden, prediction)
             features = _fellow_features(residual, used, unit, predictions, deviation, spread, extremity)
             model = ScaleModel.learn(residual, used, features, columns.resolution)
             scale = np.maximum(model.predict(features), linear.for_want(Z, unit))
@@ -100,7 +100,7 @@ class Fellows:
         """What the fellows say; a `hearing` of the same rows remembers what they have said before."""
         predictions, deviation, spread = (hearing or Hearing()).of(self, Z, hidden)
         prediction = combine(self.weights, predictions)
-        extremity = self.linear.extremity(prediction)
+        extremity = self.linear.extremity(Z, hidden, prediction)
         features = _fellow_features(
             Z - prediction, used, self.scale.unit, predictions, deviation, spread, extremity
         )
