@@ -3,7 +3,7 @@ import pytest
 
 from rnlmf.opinions.column_verdict import ColumnVerdict
 from rnlmf.opinions.densities import ColumnCells, Values, Witness
-from rnlmf.opinions.verdict import PRICE, Dealing, Verdict
+from rnlmf.opinions.verdict import OVERSURE, PRICE, Dealing, Verdict, least_probability
 
 RIGHT = {
     "normal": lambda rng, n: rng.normal(size=n),
@@ -277,3 +277,17 @@ def test_columns_are_judged_together_as_each_by_itself(rng):
         rows = judged[:, j]
         alone = column.probability(ColumnCells(Z[rows, j], p[:, rows, j], s[:, rows, j]))
         np.testing.assert_allclose(found[rows, j], alone, rtol=1e-12)
+
+
+def test_the_surest_are_repaired_as_long_as_few_of_them_are_right(rng):
+    probability = rng.uniform(0.0, 1.0, (400, 5)) ** 2
+    probability[::7, 2] = np.nan
+    count = np.sum(~np.isnan(probability))
+    for allowed in (0.001, 0.01, 0.03):
+        least = least_probability(probability, allowed)
+        repaired = probability[probability > least]
+        assert OVERSURE * np.sum(1.0 - repaired) <= allowed * count
+        following = probability[(probability <= least) & (probability > 0.5)].max()
+        assert OVERSURE * (np.sum(1.0 - repaired) + 1.0 - following) > allowed * count
+    # Whoever allows enough has all that are more likely wrong than right repaired.
+    assert least_probability(probability, 0.9) == 0.5
