@@ -198,12 +198,10 @@ class LinearOpinion:
         Relations bend, and bent ones are off most where hardly any sample is. A few errors lead
         predictions there, too: no cell is more extreme than most of its row.
         """
-        row, cell = (
-            np.abs(A - self.mean) / self.scale for A in (np.where(hidden, prediction, Z), prediction)
-        )
-        extremity: Array = np.log1p(
-            np.minimum(cell, np.quantile(row, MOST_OF_ROW, axis=1, keepdims=True)) ** 2
-        )
+        distance = np.abs(prediction - self.mean) / self.scale
+        row = np.where(hidden, distance, np.abs(Z - self.mean) / self.scale)
+        most = np.quantile(row, MOST_OF_ROW, axis=1, keepdims=True)
+        extremity: Array = np.log1p(np.minimum(distance, most) ** 2)
         return extremity
 
     def for_want(self, Z: Array, unit: Array) -> Array:

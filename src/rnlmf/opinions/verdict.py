@@ -25,6 +25,7 @@ MOST_ALONE = 0.25
 # What errors must gain, in logarithms of the number of cells: their two parameters, twice; and in
 # company, where more columns than this share have wrong cells.
 PRICE, PRICE_IN_COMPANY, COMPANY, FEWEST_COLUMNS = 2.0, 1.0, 0.5, 3
+# One odd cell in a column is no company: a row of which everything is wrong has one in each.
 FEWEST_ERRORS = 2.0
 # The share of right cells that may be repaired, where nothing is asked for.
 FALSE_REPAIRS = 0.01
@@ -55,7 +56,7 @@ def _typical_of(found: list[ColumnVerdict]) -> ColumnVerdict:
 def _told(
     found: list[tuple[ColumnVerdict, float, bool]], by_column: list[ColumnCells], price: float
 ) -> list[bool]:
-    """Columns that tell errors: at the price in company, but one odd cell is nobody's company."""
+    """Columns that tell errors: a few at the price in company, a single one at its own."""
     low = min(price, PRICE_IN_COMPANY)
     return [
         gross and gain > (low if v.share * len(cells) >= FEWEST_ERRORS else PRICE)
