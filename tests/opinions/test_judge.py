@@ -301,16 +301,18 @@ def test_exchanged_cells_are_repaired_amid_movements(rng):
     assert not clean.wrong.any()
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_cells_beside_gaps_and_errors_are_not_blamed_for_them(seed):
+def test_cells_beside_gaps_and_errors_are_not_blamed_for_them():
     """Three columns tied by one equation: without the third the other two cannot tell of each other."""
-    rng = np.random.default_rng(seed)
-    u, v = rng.normal(size=(2, 240))
-    X = np.column_stack([10 + 2 * u, 30 - 3 * u + v, 5 + v]) + 0.1 * rng.normal(size=(240, 3))
-    draw = rng.random(X.shape)
-    wrong, missing = draw < 0.02, draw > 0.97
-    sizes = rng.choice([-1, 1], X.shape) * rng.uniform(5, 12, X.shape) * X.std(axis=0)
-    X = np.where(missing, np.nan, np.where(wrong, X + sizes, X))
-    found = repaired(X)[2].wrong
-    assert np.sum(found & ~wrong) <= 1
-    assert np.mean(found[wrong]) > 0.7
+    repairs, errors = 0, 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        u, v = rng.normal(size=(2, 240))
+        X = np.column_stack([10 + 2 * u, 30 - 3 * u + v, 5 + v]) + 0.1 * rng.normal(size=(240, 3))
+        draw = rng.random(X.shape)
+        wrong, missing = draw < 0.02, draw > 0.97
+        sizes = rng.choice([-1, 1], X.shape) * rng.uniform(5, 12, X.shape) * X.std(axis=0)
+        X = np.where(missing, np.nan, np.where(wrong, X + sizes, X))
+        found = repaired(X)[2].wrong
+        assert np.sum(found & ~wrong) <= 1
+        repairs, errors = repairs + np.sum(found & wrong), errors + np.sum(wrong)
+    assert repairs > 0.75 * errors

@@ -283,11 +283,23 @@ def test_the_surest_are_repaired_as_long_as_few_of_them_are_right(rng):
     probability = rng.uniform(0.0, 1.0, (400, 5)) ** 2
     probability[::7, 2] = np.nan
     count = np.sum(~np.isnan(probability))
-    for allowed in (0.001, 0.01, 0.03):
-        least = least_probability(probability, allowed)
+    for allowed, times in ((0.001, 1.0), (0.01, 1.0), (0.01, OVERSURE), (0.03, OVERSURE)):
+        least = least_probability(probability, allowed, times)
         repaired = probability[probability > least]
-        assert OVERSURE * np.sum(1.0 - repaired) <= allowed * count
+        assert times * np.sum(1.0 - repaired) <= allowed * count
         following = probability[(probability <= least) & (probability > 0.5)].max()
-        assert OVERSURE * (np.sum(1.0 - repaired) + 1.0 - following) > allowed * count
+        assert times * (np.sum(1.0 - repaired) + 1.0 - following) > allowed * count
     # Whoever allows enough has all that are more likely wrong than right repaired.
     assert least_probability(probability, 0.9) == 0.5
+
+
+def test_odd_cells_of_one_row_are_no_company(rng):
+    """Errors in a column of their own, and a row of which everything is wrong; or rows of one error."""
+    Z = rng.normal(size=(300, 6))
+    Z[::20, 0] = 8.0
+    judged, witnesses = np.ones(Z.shape, dtype=bool), [Witness(np.zeros(Z.shape), np.ones(Z.shape))]
+    for rows, company in ((np.full(5, 40), False), (np.arange(41, 141, 20), True)):
+        spoiled = Z.copy()
+        spoiled[rows, np.arange(1, 6)] = 12.0
+        verdict = Verdict.learn(spoiled, judged, witnesses)
+        assert verdict.in_company == company

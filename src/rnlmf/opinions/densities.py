@@ -101,6 +101,11 @@ class ColumnCells:
         """The first witness's, in the middle."""
         return float(np.median(self.s[0]))
 
+    @property
+    def farthest(self) -> int:
+        """Which cell is farthest off for the first witness, in scales."""
+        return int(np.argmax(self._size / self.s[0]))
+
     def right(self, freedom: float) -> Array:
         """Density of right cells by every witness, (K, n); scales are calibrated at a quantile."""
         if freedom not in self._right:

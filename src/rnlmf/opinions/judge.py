@@ -41,7 +41,7 @@ from rnlmf.opinions.settling import (
     vouched_for,
 )
 from rnlmf.opinions.temporal import Sequence
-from rnlmf.opinions.verdict import FALSE_REPAIRS, Dealing, Verdict, least_probability
+from rnlmf.opinions.verdict import FALSE_REPAIRS, OVERSURE, Dealing, Verdict, least_probability
 from rnlmf.typing import Array
 
 # Most rounds in which the panel judges, should its verdict not settle before.
@@ -186,7 +186,8 @@ class Judge:
             # What was found with patience while learning is where judging the same data begins.
             judge = replace(judge, settled=Settled.of(given.learned, hidden))
         judgement = judge.judge(X, given.whole, force_order=True, hearing=hearing.copy())
-        judge = replace(judge, threshold=least_probability(judgement.probability, false_repairs))
+        least_sure = least_probability(judgement.probability, false_repairs, OVERSURE)
+        judge = replace(judge, threshold=least_sure)
         if judge.threshold > 0.5:
             judgement = judge.judge(X, given.whole, force_order=True, hearing=hearing)
         tails = tails_of(X, judgement)

@@ -25,12 +25,12 @@ MOST_ALONE = 0.25
 # What errors must gain, in logarithms of the number of cells: their two parameters, twice; and in
 # company, where more columns than this share have wrong cells.
 PRICE, PRICE_IN_COMPANY, COMPANY, FEWEST_COLUMNS = 2.0, 1.0, 0.5, 3
-# One odd cell in a column is no company: a row of which everything is wrong has one in each.
+# With fewer errors a column has a single one. A row of which everything is wrong has one in each.
 FEWEST_ERRORS = 2.0
 # The share of right cells that may be repaired, where nothing is asked for.
 FALSE_REPAIRS = 0.01
-# So many times as many right cells are repaired as the probabilities say, in the middle of the
-# development sets of benchmarks/unseen.
+# So many times as many right cells are repaired as the probabilities say, in the middle of the tables
+# and sequences that benchmarks/unseen was developed with.
 OVERSURE = 2.0
 # Values are dealt if more than this share of the errors are, in the middle of the columns.
 MOSTLY = 0.5
@@ -54,14 +54,21 @@ def _typical_of(found: list[ColumnVerdict]) -> ColumnVerdict:
 
 
 def _told(
-    found: list[tuple[ColumnVerdict, float, bool]], by_column: list[ColumnCells], price: float
+    found: list[tuple[ColumnVerdict, float, bool]],
+    by_column: list[ColumnCells],
+    judged: Array,
+    price: float,
 ) -> list[bool]:
-    """Columns that tell errors: a few at the price in company, a single one at its own."""
-    low = min(price, PRICE_IN_COMPANY)
-    return [
-        gross and gain > (low if v.share * len(cells) >= FEWEST_ERRORS else PRICE)
-        for (v, gain, gross), cells in zip(found, by_column, strict=True)
-    ]
+    """Columns that tell errors; of those with a single one none that it shares its row with others."""
+    told = np.array([gross and gain > min(price, PRICE_IN_COMPANY) for _, gain, gross in found])
+    rows = np.full(len(found), -1)
+    for j in np.flatnonzero(told):
+        verdict, gain, _ = found[j]
+        if verdict.share * len(by_column[j]) < FEWEST_ERRORS and gain <= PRICE:
+            rows[j] = np.flatnonzero(judged[:, j])[by_column[j].farthest]
+    single = rows >= 0
+    together = np.array([np.sum(rows == row) > 1 for row in rows])
+    return list(told & ~(single & together))
 
 
 def _in_company(told: list[bool]) -> bool:
@@ -152,16 +159,16 @@ class Verdict:
             return found if gross else (*found[:2], True)
 
         found = [learned(cells, j, dealt=bool(dealing)) for j, cells in enumerate(by_column)]
-        if not _in_company(_told(found, by_column, price)):
+        if not _in_company(_told(found, by_column, judged, price)):
             # Peaks may be taken for tails that account for errors in most columns.
             level = [cells.without_peaks() for cells in by_column]
             again = [
                 found[j] if cells is by_column[j] else learned(cells, j, dealt=bool(dealing))
                 for j, cells in enumerate(level)
             ]
-            if _in_company(_told(again, level, price)):
+            if _in_company(_told(again, level, judged, price)):
                 by_column, found = level, again
-        told = _told(found, by_column, price)
+        told = _told(found, by_column, judged, price)
         most = 0.0
         if dealing:
             most = _most_dealt(found, told)
@@ -169,7 +176,7 @@ class Verdict:
                 learned(by_column[j], j, dealt=False) if f[0].dealt and f[0].share > most else f
                 for j, f in enumerate(found)
             ]
-            told = _told(found, by_column, price)
+            told = _told(found, by_column, judged, price)
         if dealing and not (dealing is Dealing.BY_COLUMN and most):
             # No column need tell what is dealt out to all of them.
             known = dealing is Dealing.BY_COLUMN and _in_company(told)
@@ -242,14 +249,15 @@ class Verdict:
         return np.where(told | ~blind, 0.0, share * size**2)
 
 
-def least_probability(probability: Array, false_repairs: float) -> float:
+def least_probability(probability: Array, false_repairs: float, oversure: float = 1.0) -> float:
     """Above which probability cells are repaired: one half, or more if too many would be right.
 
-    Of the cells that are repaired, ``sum (1 - P)`` are right, as far as the probabilities are, and some
-    more. That is at most the share `false_repairs` of all cells, the surest being repaired first.
+    Of the cells that are repaired, ``sum (1 - P)`` are right, as far as the probabilities are, or
+    `oversure` times as many. That is at most the share `false_repairs` of all cells, the surest being
+    repaired first.
     """
     known = probability[~np.isnan(probability)]
     sure = np.sort(known[known > 0.5])[::-1]
-    expected = OVERSURE * np.cumsum(1.0 - sure)
+    expected = oversure * np.cumsum(1.0 - sure)
     allowed = int(np.searchsorted(expected, false_repairs * len(known), side="right"))
     return 0.5 if allowed == len(sure) else float(sure[allowed])
