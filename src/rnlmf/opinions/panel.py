@@ -53,7 +53,11 @@ def mostly_hidden(hidden: Array) -> Array:
 
 @dataclass(frozen=True)
 class Fellows:
-    """Opinions by the other cells of the row."""
+    """Opinions by the other cells of the row.
+
+    How `extreme` a row is tells how well it is predicted, but not in a sequence: where errors come in
+    stretches, these would be extreme, and be excused for it.
+    """
 
     linear: LinearOpinion
     similar: SimilarRows
@@ -61,6 +65,7 @@ class Fellows:
     weights: Array
     scale: ScaleModel
     optimism: Array | None = None
+    extreme: bool = True
 
     @classmethod
     def learn(
@@ -71,6 +76,8 @@ class Fellows:
         columns: Columns,
         further: tuple[Opinion, ...],
         hearing: Hearing | None = None,
+        *,
+        extreme: bool = True,
     ) -> tuple[Fellows, Witness]:
         """From cells that are `used`; what they say of all cells is kept by a `hearing`."""
         order = canonical_order(np.where(hidden, 0.0, Z))
@@ -84,14 +91,14 @@ class Fellows:
             prediction = combine(weights, predictions)
             residual = Z - prediction
             unit = typical(residual, used, columns.resolution)
-            extremity = linear.extremity(Z, hidden, prediction)
+            extremity = linear.extremity(Z, hidden, prediction) if extreme else None
             features = _fellow_features(residual, used, unit, predictions, deviation, spread, extremity)
             model = ScaleModel.learn(residual, used, features, columns.resolution)
             scale = np.maximum(model.predict(features), linear.for_want(Z, unit))
         assert scale is not None
         heard = further if weights[OWN:].any() else ()
         weights, predictions = weights[: OWN + len(heard)], predictions[: OWN + len(heard)]
-        fellows = cls(linear, similar, heard, weights, model, columns.optimism)
+        fellows = cls(linear, similar, heard, weights, model, columns.optimism, extreme)
         if hearing is not None:
             hearing.keep(fellows, Z, hidden, (predictions, deviation, spread))
         return fellows, Witness(prediction, fellows._sobered(scale))
@@ -100,7 +107,7 @@ class Fellows:
         """What the fellows say; a `hearing` of the same rows remembers what they have said before."""
         predictions, deviation, spread = (hearing or Hearing()).of(self, Z, hidden)
         prediction = combine(self.weights, predictions)
-        extremity = self.linear.extremity(Z, hidden, prediction)
+        extremity = self.linear.extremity(Z, hidden, prediction) if self.extreme else None
         features = _fellow_features(
             Z - prediction, used, self.scale.unit, predictions, deviation, spread, extremity
         )
@@ -204,18 +211,16 @@ def _fellow_features(
     predictions: Array,
     deviation: Array,
     spread: Array,
-    extremity: Array,
+    extremity: Array | None,
 ) -> Array:
     disagreement = np.abs(predictions[0] - predictions[1])
-    return np.stack(
-        [
-            of_row(residual, used, unit),
-            logarithm(deviation, unit),
-            logarithm(disagreement, unit),
-            logarithm(spread, unit),
-            extremity,
-        ]
-    )
+    features = [
+        of_row(residual, used, unit),
+        logarithm(deviation, unit),
+        logarithm(disagreement, unit),
+        logarithm(spread, unit),
+    ]
+    return np.stack(features if extremity is None else [*features, extremity])
 
 
 @dataclass(frozen=True)
@@ -290,7 +295,9 @@ class Panel:
     ) -> tuple[Panel, list[Witness]]:
         """From cells that are not hidden; shares and scales from those that can be judged."""
         used = judged & ~hidden
-        fellows, row = Fellows.learn(Z, hidden, used, columns, further, hearing)
+        fellows, row = Fellows.learn(
+            Z, hidden, used, columns, further, hearing, extreme=sequence is None
+        )
         if sequence is None:
             return cls(columns, fellows, None, None), [row]
         surroundings = (hearing or Hearing()).near(sequence, Z, hidden)
