@@ -14,9 +14,9 @@ from rnlmf.typing import Array
 
 # Beyond so many deviations all errors are as likely: an absurd value is not less wrong for that.
 FARTHEST = 4.0
-# Predictions are exact that are off by so few scales; so many deviations more than the heaviest tail
-# has there are not by chance.
-EXACT, HEAVIEST, BY_CHANCE = 0.1, 1.0, 4.0
+# Predictions are all but exact that are off by so few scales; so many deviations more than the
+# heaviest tail has there are not by chance.
+ALL_BUT_EXACT, HEAVIEST, BY_CHANCE = 0.1, 1.0, 4.0
 # Quantiles that stand for the values of a column, how many of them tell a density, and over how many
 # scales of the predictions: it must not tell the shape of their errors.
 KNOTS, TOGETHER, BLUNT = 100, 5, 6.0
@@ -125,9 +125,9 @@ class ColumnCells:
         Where a sensor repeats its values many are; such a peak would be taken for the tail's.
         """
         told = np.isfinite(self.s)
-        near = np.abs(self.z - self.p) < EXACT * self.s
+        near = np.abs(self.z - self.p) < ALL_BUT_EXACT * self.s
         count = np.maximum(told.sum(axis=1, keepdims=True), 1)
-        most = 2.0 * float(student.cdf(EXACT * stretch(HEAVIEST), HEAVIEST)) - 1.0
+        most = 2.0 * float(student.cdf(ALL_BUT_EXACT * stretch(HEAVIEST), HEAVIEST)) - 1.0
         share = np.sum(near & told, axis=1, keepdims=True) / count
         peaked = share > most + BY_CHANCE * np.sqrt(most / count)
         return ColumnCells(self.z, self.p, self.s, peaked) if peaked.any() else self
