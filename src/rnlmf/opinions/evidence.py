@@ -10,7 +10,8 @@ mislead. The ratio
     phi = harm of believing the suspects / harm of believing made-up errors
 
 is near 1 where the suspects mislead as errors do, and 0 or less where they inform. A few may mislead by
-chance: unless phi is high by two standard errors, nobody is taken to be wrong.
+chance: unless phi is high by two standard errors, nobody is taken to be wrong. Where most columns tell
+errors plainly that is known already, and phi need only not speak against it.
 """
 
 from __future__ import annotations
@@ -49,8 +50,13 @@ def misleading(
     testify: Testimony,
     sequence: Sequence | None,
     seed: int = 0,
+    *,
+    plain: bool = False,
 ) -> tuple[float, Array]:
-    """``phi`` of all suspects together, and of every column (drawn to that of all)."""
+    """``phi`` of all suspects together, and of every column (drawn to that of all).
+
+    If it is `plain` that there are errors, `phi` need not be high for sure.
+    """
     rng = np.random.RandomState(seed)
     believed = _one_in_a_row(suspects & judged, sequence, rng)
     if not believed.any():
@@ -71,7 +77,8 @@ def misleading(
         return 0.0, np.zeros(Z.shape[1])
     overall = float(real.mean() / fake.mean())
     m = Z.shape[1]
-    if overall >= CREDIBLE and not _surely_more(real, CREDIBLE * fake, paired=sequence is not None):
+    surely = plain or _surely_more(real, CREDIBLE * fake, paired=sequence is not None)
+    if overall >= CREDIBLE and not surely:
         return 0.0, np.zeros(m)
     counts, reals, variances = _of_columns(real, of_column, m)
     fakes, expected, of_expected = _of_columns(fake, of_fake, m)

@@ -139,7 +139,8 @@ class Judge:
                 return panel.testify(cells, missing, judged, sequence, hearing.copy())
 
             suspects = hidden & judged
-            harm = misleading(part, suspects, judged, witnesses, testify, sequence)
+            plain = Verdict.learn(part, judged, witnesses, dealing=dealing).plain
+            harm = misleading(part, suspects, judged, witnesses, testify, sequence, plain=plain)
             return Evidence(witnesses, suspects, *harm)
 
         found = None
@@ -177,8 +178,6 @@ class Judge:
             trusted &= ~placed
         states = lives_elsewhere(part, suspects, witnesses[0], sequence) & trusted
         trusted &= ~states
-        # Where most columns have errors, a row may have several.
-        rows = RowVerdict() if verdict.in_company else rows
         judge = cls(panel, verdict, alone, sequence is not None, trusted, least, overall, rows)
         reasons = judge._reasons(suspects, shares, placed, states)
         judge = replace(judge, stages=stages, left_alone=reasons, bounds=_bounds(part, hidden))

@@ -51,18 +51,20 @@ FEWEST_COLUMNS, FEWEST_ROWS = 5, 100
 # The share of the rows, the easiest, that relations are learned from, and how often they are chosen.
 EASY, ROUNDS = 0.75, 4
 # Fewer bad rows are a few odd ones.
-FEWEST_BAD = 10
+FEWEST_BAD = 5
 # What bad rows may agree at most, or disagree, on average, and by how many standard errors that is
 # below one half: the number of rows is chosen to make it large.
-MOST_AGREEMENT, ERRORS = 0.2, 4.0
-# How many times as far apart they are as a tail: a choice. Rows of noise in many tables are 1.5 to 10
-# times as far, the hardest ones of tables without errors up to 1.3 times.
-APART = 1.5
+MOST_AGREEMENT, ERRORS = 0.25, 3.0
+# How many times as far apart they are as a tail: a choice. Rows of noise in many tables are 1.2 to 10
+# times as far; of 130 tables without errors none has rows beyond 1.15 that do not agree.
+APART = 1.2
 # Rows that have more than this share of the usual relations, of their own, or vary by less than this
 # share of the others' variance, are of another kind.
-OWN, VARIED = 0.25, 0.25
+OWN, VARIED = 0.5, 0.25
 # The better half of the cells of most bad rows is harder than that of this share of the others.
 HARD = 0.9
+# How many errors of a row, which makes others hard, are looked for.
+MOST_CULPRITS = 3
 # No row counts for more: half an agreement less, or two more, than none.
 LEAST, MOST = -1.0, 2.0
 
@@ -86,11 +88,10 @@ class RowVerdict:
             return cls()
         hardness, easy = _concentrated(Z, hidden)
         scores = _Scores.of(Z, hidden, easy)
-        bad = () if scores is None else scores.bad(hardness)
-        if scores is None or not len(bad):
+        if scores is None:
             return cls()
         others = np.ones(len(Z), dtype=bool)
-        others[bad] = False
+        others[scores.at_odds(hardness)] = False
         relations = _relations(Z[others], hidden[others])
         residual = _residuals(relations, Z, hidden)
         unit = typical(residual, others[:, None] & ~hidden, np.zeros(Z.shape[1]))
@@ -103,6 +104,9 @@ class RowVerdict:
         easier = np.delete(better, bad)
         if np.median(better[bad]) < np.quantile(easier, HARD):
             return cls()
+        rest = found._without_worst(Z[bad], hidden[bad])
+        if np.median(rest) < np.quantile(np.delete(hardness, bad), HARD):
+            return cls()
         return cls(relations, unit, float(hardness[bad].min()), float(np.median(easier)))
 
     def bad(self, Z: Array, hidden: Array) -> Array:
@@ -111,6 +115,26 @@ class RowVerdict:
             return np.zeros(len(Z), dtype=bool)
         hardness, better = self._hardness(Z, hidden)
         return (hardness >= self.least) & (better >= self.least_of_half)
+
+    def _without_worst(self, Z: Array, hidden: Array) -> Array:
+        """Hardness of rows without those cells, a third of them at most, that make them hard.
+
+        A single error makes all cells of its row hard to predict that depend on it.
+        """
+        hidden = hidden.copy()
+        hardness = self._hardness(Z, hidden)[0]
+        for _ in range(min(Z.shape[1] // 3, MOST_CULPRITS)):
+            least, culprit = hardness.copy(), np.full(len(Z), -1)
+            for j in range(Z.shape[1]):
+                without = hidden.copy()
+                without[:, j] = True
+                other = self._hardness(Z, without)[0]
+                easier = other < least
+                least[easier], culprit[easier] = other[easier], j
+            rows = np.flatnonzero(culprit >= 0)
+            hidden[rows, culprit[rows]] = True
+            hardness = least
+        return hardness
 
     def of_noise(self, witness: Witness, noise: Array) -> Witness:
         """What a witness says, but of rows that are `noise` what their columns usually are."""
@@ -194,11 +218,16 @@ class _Scores:
         agreement = np.einsum("ij,ij->i", scores @ R, scores) / total
         return cls(scores, np.clip(agreement, LEAST, MOST), total)
 
-    def bad(self, hardness: Array) -> Array:
-        """The hardest rows, as far as they do not agree; none if that may be chance."""
+    def at_odds(self, hardness: Array) -> Array:
+        """The hardest rows, as far as they do not agree; one at least."""
         order = np.argsort(-hardness, kind="stable")[: int(MOST_WRONG * len(hardness))]
         rest = np.cumsum(0.5 - self.agreement[order])
-        bad = order[: int(rest.argmax()) + 1]
+        found: Array = order[: int(rest.argmax()) + 1]
+        return found
+
+    def bad(self, hardness: Array) -> Array:
+        """Rows at odds with the others; none if that may be chance."""
+        bad = self.at_odds(hardness)
         some = self.agreement[bad]
         error = float(np.std(some)) * np.sqrt(len(bad))
         credible = (

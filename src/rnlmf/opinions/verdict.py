@@ -34,6 +34,8 @@ FALSE_REPAIRS = 0.01
 OVERSURE = 2.0
 # Values are dealt if more than this share of the errors are, in the middle of the columns.
 MOSTLY = 0.5
+# Errors are plain where in most columns right cells have no heavier tail than this.
+LIGHT = 4.0
 # Where most columns have errors, none has so many times as many as usual: the rest are surprises.
 MOST_OVER_USUAL = 2.0
 
@@ -73,6 +75,13 @@ def _told(
 
 def _in_company(told: list[bool]) -> bool:
     return sum(told) > max(COMPANY * len(told), FEWEST_COLUMNS - 1)
+
+
+def _plain(found: list[tuple[ColumnVerdict, float, bool]]) -> bool:
+    """Whether most columns tell errors at the full price, and most have light tails."""
+    gains = [gain if gross else 0.0 for _, gain, gross in found]
+    tails = [verdict.freedom for verdict, *_ in found]
+    return bool(np.median(gains) > PRICE and np.median(tails) >= LIGHT)
 
 
 def _most_dealt(found: list[tuple[ColumnVerdict, float, bool]], told: list[bool]) -> float:
@@ -131,10 +140,14 @@ def _by_themselves(
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of all columns; values that belong elsewhere are told by every column, or by all together."""
+    """Of all columns; values that belong elsewhere are told by every column, or by all together.
+
+    Errors are `plain` if most columns tell them at the full price, beside right cells without tails.
+    """
 
     columns: tuple[ColumnVerdict, ...]
     together: bool = False
+    plain: bool = False
 
     @classmethod
     def learn(
@@ -189,7 +202,7 @@ class Verdict:
         if len(witnesses) > 1 and _in_company(told):
             # One of them accounts for a right cell: no tail of theirs is as heavy.
             errors = [v.with_a_mean() for v in errors]
-        return cls(tuple(errors))
+        return cls(tuple(errors), plain=_plain(found))
 
     def probability(self, Z: Array, judged: Array, witnesses: list[Witness]) -> Array:
         """That cells are wrong; zero where they cannot be judged."""
