@@ -86,14 +86,16 @@ def misleading(
     weight = counts * (expected > 0.25 * fake.mean())
     own = reals / np.where(expected > 0.0, expected, 1.0)
     shares = (weight * own + FEWEST * overall) / (weight + FEWEST)
+    # A column is an exception to the others only where that is no chance: of many columns with a few
+    # suspects each, some always seem to be.
+    chances = counts if sequence is None else _independent(believed, suspects)
+    errors = student.isf(norm.sf(ERRORS) / m, np.maximum(chances - 1, 1))
+    variance = variances / np.maximum(chances, 1) + CREDIBLE**2 * of_expected / np.maximum(fakes, 1)
+    more, surely = reals - CREDIBLE * expected, errors * np.sqrt(variance)
     if overall >= CREDIBLE:
-        # A column is an exception to the others only where that is no chance: of many columns with a
-        # few suspects each, some always seem to be.
-        chances = counts if sequence is None else _independent(believed, suspects)
-        errors = student.isf(norm.sf(ERRORS) / m, np.maximum(chances - 1, 1))
-        variance = variances / np.maximum(chances, 1) + CREDIBLE**2 * of_expected / np.maximum(fakes, 1)
-        exception = CREDIBLE * expected - reals > errors * np.sqrt(variance)
-        shares = np.where(exception, shares, np.maximum(shares, CREDIBLE))
+        shares = np.where(more < -surely, shares, np.maximum(shares, CREDIBLE))
+    else:
+        shares = np.where(more > surely, shares, np.minimum(shares, overall))
     return overall, shares
 
 

@@ -65,6 +65,9 @@ OWN, VARIED = 0.5, 0.25
 HARD = 0.9
 # How many errors of a row, which makes others hard, are looked for.
 MOST_CULPRITS = 3
+# A row of which less than this share of the usual relations holds is at odds with the others. No score
+# counts for more, be it ever so far out.
+AT_ODDS, LARGEST_SCORE = 0.5, 3.0
 # No row counts for more: half an agreement less, or two more, than none.
 LEAST, MOST = -1.0, 2.0
 
@@ -73,13 +76,15 @@ LEAST, MOST = -1.0, 2.0
 class RowVerdict:
     """Relations of the rows that are not bad, and from which hardness on rows are: if any.
 
-    The better half of their cells must be hard as well.
+    The better half of their cells must be hard as well, and their columns not go together as usual, by
+    correlations without their diagonal.
     """
 
     relations: LinearOpinion | None = None
     unit: Array | None = None
     least: float = np.inf
     least_of_half: float = np.inf
+    correlations: Array | None = None
 
     @classmethod
     def learn(cls, Z: Array, hidden: Array) -> RowVerdict:
@@ -107,14 +112,24 @@ class RowVerdict:
         rest = found._without_worst(Z[bad], hidden[bad])
         if np.median(rest) < np.quantile(np.delete(hardness, bad), HARD):
             return cls()
-        return cls(relations, unit, float(hardness[bad].min()), float(np.median(easier)))
+        least = float(hardness[bad].min()), float(np.median(easier))
+        return cls(relations, unit, *least, scores.correlations)
 
     def bad(self, Z: Array, hidden: Array) -> Array:
         """Rows that are noise."""
         if self.relations is None:
             return np.zeros(len(Z), dtype=bool)
         hardness, better = self._hardness(Z, hidden)
-        return (hardness >= self.least) & (better >= self.least_of_half)
+        hard = (hardness >= self.least) & (better >= self.least_of_half)
+        hard[hard] = self._agreement(Z[hard], hidden[hard]) < AT_ODDS
+        return hard
+
+    def _agreement(self, Z: Array, hidden: Array) -> Array:
+        """How far columns of rows go together as usual, no cell counting for more than it can."""
+        assert self.relations is not None
+        assert self.correlations is not None
+        relative = np.where(hidden, 0.0, (Z - self.relations.mean) / self.relations.scale)
+        return _agreement(np.clip(relative, -LARGEST_SCORE, LARGEST_SCORE), self.correlations)
 
     def _without_worst(self, Z: Array, hidden: Array) -> Array:
         """Hardness of rows without those cells, a third of them at most, that make them hard.
@@ -170,6 +185,12 @@ def _mean_logarithm(residual: Array, hidden: Array, unit: Array, share: float = 
     return np.where(count[:, 0] > 0, total / np.maximum(count[:, 0], 1.0), -np.inf)
 
 
+def _agreement(scores: Array, R: Array) -> Array:
+    """``s'Rs / |R|^2`` of every row."""
+    agreement: Array = np.einsum("ij,ij->i", scores @ R, scores) / float((R**2).sum())
+    return agreement
+
+
 def _concentrated(Z: Array, hidden: Array) -> tuple[Array, Array]:
     """How hard rows are, by relations learned from easy rows of the other half; and which are easy.
 
@@ -192,11 +213,11 @@ def _concentrated(Z: Array, hidden: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class _Scores:
-    """Normal scores of all cells, how far rows agree, and the sum of squared usual correlations."""
+    """Normal scores of all cells, how far rows agree, and the usual correlations."""
 
     scores: Array
     agreement: Array
-    total: float
+    correlations: Array
 
     @classmethod
     def of(cls, Z: Array, hidden: Array, easy: Array) -> _Scores | None:
@@ -215,13 +236,12 @@ class _Scores:
         total = float(squares.sum())
         if total**2 < FEWEST_COLUMNS * float(squares @ squares) or total == 0.0:
             return None
-        agreement = np.einsum("ij,ij->i", scores @ R, scores) / total
-        return cls(scores, np.clip(agreement, LEAST, MOST), total)
+        return cls(scores, np.clip(_agreement(scores, R), LEAST, MOST), R)
 
     def at_odds(self, hardness: Array) -> Array:
         """The hardest rows, as far as they do not agree; one at least."""
         order = np.argsort(-hardness, kind="stable")[: int(MOST_WRONG * len(hardness))]
-        rest = np.cumsum(0.5 - self.agreement[order])
+        rest = np.cumsum(AT_ODDS - self.agreement[order])
         found: Array = order[: int(rest.argmax()) + 1]
         return found
 
@@ -233,7 +253,7 @@ class _Scores:
         credible = (
             len(bad) >= FEWEST_BAD
             and abs(float(some.mean())) < MOST_AGREEMENT
-            and float(np.sum(0.5 - some)) > ERRORS * error
+            and float(np.sum(AT_ODDS - some)) > ERRORS * error
             and _apart(hardness, bad) > APART
             and not self._related(bad)
         )
@@ -245,7 +265,7 @@ class _Scores:
         pairs = (own @ own.T) ** 2 - own**2 @ (own**2).T
         count = len(own) * (len(own) - 1)
         squares = float(pairs.sum() - np.trace(pairs)) / count
-        return bool(squares > OWN * self.total or np.mean(own**2) < VARIED)
+        return bool(squares > OWN * float((self.correlations**2).sum()) or np.mean(own**2) < VARIED)
 
 
 def _apart(hardness: Array, bad: Array) -> float:
