@@ -25,7 +25,7 @@ from rnlmf.opinions.levels import with_levels
 from rnlmf.opinions.linear import BEYOND
 from rnlmf.opinions.material import Material
 from rnlmf.opinions.opinion import Opinion, Remembered
-from rnlmf.opinions.panel import BAD_ROW, Hearing, Panel, mostly_hidden
+from rnlmf.opinions.panel import BAD_ROW, BY_TIME, Hearing, Panel, mostly_hidden
 from rnlmf.opinions.rows import RowVerdict
 from rnlmf.opinions.settled import Settled
 from rnlmf.opinions.settling import (
@@ -111,10 +111,8 @@ class Judge:
         """
         known = tuple(map(Remembered, further))
         given = Material.of(X, sequence, known, optimists, force_order=force_order)
-        rows = RowVerdict()
-        if given.sequence is None:
-            rows = RowVerdict.learn(given.cells, given.missing)
-            given = given.without(rows.bad(given.cells, given.missing))
+        rows = RowVerdict.learn(given.cells, given.missing)
+        given = given.without(rows.bad(given.cells, given.missing))
         learned, dealing = _settled(given)
         for _ in range(LEVELS):
             strict = with_levels(given.columns, given.learned, _told(given, learned, dealing))
@@ -224,11 +222,11 @@ class Judge:
             )
         absurd = columns.absurd(Z)
         probability, always = np.zeros(Z.shape), np.isnan(Z) | absurd
-        noise = self.rows.bad(Z, always)[:, None] & (sequence is None)
-        judged, always = judged & ~noise, always | noise
         hidden, known = first_suspicion(columns, X, Z, sequence), np.zeros(len(Z), dtype=bool)
         if self.settled is not None:
             hidden, known = self.settled.recalled(X, hidden)
+        noise, could_be = self._noise(Z, hidden, judged, always, sequence)[:, None], judged
+        judged, always = judged & ~noise, always | noise
         hidden, known = hidden | noise, known | noise[:, 0]
         # Suspects are believed, all of them, in every round.
         remembering = replace(
@@ -254,7 +252,8 @@ class Judge:
             probability[repeating] = 1.0
             probability[stretches.away(Z, witnesses[-1], hidden, self.verdict)] = 1.0
             wrong = probability > 0.5
-            wrong |= like_bad_rows(Z, wrong, judged, witnesses) | among_errors(Z, wrong, judged)
+            wrong |= like_bad_rows(Z, wrong | noise, could_be, witnesses) & judged
+            wrong |= among_errors(Z, wrong, judged)
             if round_ == ROUNDS - 1:
                 break
             suspects = wrong | always
@@ -289,10 +288,10 @@ class Judge:
             witnesses = self.panel.testify(shown, doubtful, judged, sequence, hearing)
             far = distance_in_scales(Z, witnesses[0]) > FAR
             wrong &= ~bad_rows[:, None] | absurd | far
-            bad_rows |= noise[:, 0]
-            wrong |= noise & ~np.isnan(Z)
             witnesses[0] = self.rows.of_noise(witnesses[0], noise)
-            probability = np.where(noise, 1.0, probability)
+        bad_rows |= noise[:, 0]
+        wrong |= noise & ~np.isnan(Z)
+        probability = np.where(noise, 1.0, probability)
         # Errors that vouch for each other lead their whole row to where no right cell is.
         prediction = witnesses[0].prediction
         prediction = prediction if self.bounds is None else np.clip(prediction, *self.bounds)
@@ -310,6 +309,18 @@ class Judge:
             * columns.spread**2,
         )
         return judgement if self.tails is None else judgement.with_tails(self.tails)
+
+    def _noise(
+        self, Z: Array, hidden: Array, judged: Array, missing: Array, sequence: Sequence | None
+    ) -> Array:
+        """Rows that are noise: in a sequence, where their neighbours in time do not account for them."""
+        noise = self.rows.bad(Z, missing)
+        if sequence is not None and noise.any():
+            hidden = hidden | noise[:, None]
+            by_time = self.panel.testify(Z, hidden, judged, sequence)[BY_TIME]
+            distance = np.where(judged & ~missing, distance_in_scales(Z, by_time), np.nan)
+            noise[noise] = np.nanmedian(distance[noise], axis=1) > CLOSE
+        return noise
 
     def _doubtful(
         self,

@@ -57,8 +57,14 @@ class Material:
         return replace(self, columns=columns)
 
     def without(self, bad: Array) -> Material:
-        """The same without some of the rows that are learned from."""
-        return replace(self, rows=self.rows[~bad]) if bad.any() else self
+        """The same without some of the rows that are learned from; in a sequence they are gaps."""
+        if not bad.any():
+            return self
+        if self.whole is None:
+            return replace(self, rows=self.rows[~bad])
+        X = self.X.copy()
+        X[self.rows[bad]] = np.nan
+        return replace(self, X=X)
 
     @cached_property
     def learned(self) -> Array:
