@@ -233,10 +233,22 @@ class ColumnVerdict:
 
     def likely(self, cells: ColumnCells) -> bool:
         """Whether cells may well have these errors: no tail alone is far more likely."""
+        price = FAR_MORE_LIKELY * float(np.log(max(len(cells), 2)))
+        return self._of_tails(cells) < self.likelihood(cells) + price
+
+    def likelihood(self, cells: ColumnCells) -> float:
+        """Its logarithm; without errors, by the tail that is most likely."""
+        if self.share == 0.0:
+            return self._of_tails(cells)
         values = None if self.values is None else self.values.density(cells.z)
-        alone = max(float(np.log(self.credibility @ cells.right(nu)).sum()) for nu in FREEDOMS)
-        together = float(np.log(self._wrong(cells, values) + self._right(cells)).sum())
-        return alone < together + FAR_MORE_LIKELY * np.log(max(len(cells), 2))
+        return float(np.log(self._wrong(cells, values) + self._right(cells)).sum())
+
+    def _of_tails(self, cells: ColumnCells) -> float:
+        """Likelihood without errors, by the first witness if no credibility is known."""
+        credibility = self.credibility
+        if credibility is None:
+            credibility = np.eye(len(cells.p))[0]
+        return max(float(np.log(credibility @ cells.right(nu) + 1e-300).sum()) for nu in FREEDOMS)
 
     def with_a_mean(self) -> ColumnVerdict:
         """Without a tail so heavy that it has no mean: where errors are, it is made of them."""

@@ -19,6 +19,7 @@ from rnlmf.opinions.learning import (
     gradually,
     settle,
     unblurred,
+    unmasked,
     with_further,
 )
 from rnlmf.opinions.levels import with_levels
@@ -365,6 +366,7 @@ def _settled(given: Material, before: Settlement | None = None) -> tuple[Settlem
     some = given.judged, given.columns, given.sequence
     if before is None:
         learned = settle(given.cells, given.first, *some)
+        learned = unmasked(given.cells, learned, given.first, *some)
     else:
         hidden = before.hidden | given.columns.absurd(given.cells)
         learned = settle(given.cells, hidden, *some, most_stages=0)._replace(stages=before.stages)

@@ -17,7 +17,7 @@ from rnlmf.engine.batches import canonical_order
 from rnlmf.opinions.bad_rows import ManyErrors
 from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
-from rnlmf.opinions.mixing import typical
+from rnlmf.opinions.mixing import quantiles, typical
 from rnlmf.opinions.opinion import Opinion
 from rnlmf.opinions.panel import Hearing, Panel
 from rnlmf.opinions.settling import Stretches, in_bursts, most_suspicious, vouched_for
@@ -33,6 +33,10 @@ FIRST_PRICE = 0.5
 # Learning has settled when fewer cells than this are hidden or shown again; those that were both before
 # are hidden and shown in turns, and do not settle.
 LEARNED, IN_TURNS = 5e-4, 2
+# Typical distances from the middle of a column that are far, if less than this share is.
+FAR_OUT, MOST_FAR_OUT = 6.0, 0.25
+# What another beginning must gain for each cell that is judged otherwise, in logarithms of likelihood.
+GAIN = 1.0
 # Stages that are kept for new rows, and rounds in each of them.
 STAGES, STAGE_ROUNDS = 2, 4
 # Panels are learned from at most so many rows; of longer sequences, from stretches of so many.
@@ -218,6 +222,45 @@ def with_further(
         if size(others.prediction) < size(known.prediction):
             wider = earlier
     return wider if wider.panel.fellows.further else simple
+
+
+def unmasked(
+    Z: Array,
+    simple: Settlement,
+    first: Array,
+    judged: Array,
+    columns: Columns,
+    sequence: Sequence | None,
+) -> Settlement:
+    """Begin with what is far from the middle of its column, if that leads to something likelier.
+
+    Errors of columns that go together mask each other where they meet: what they predict of each other
+    is as wrong as they are. Right values that are far out are shown again, for their fellows vouch for
+    them. That is believed only if most columns tell errors in the end.
+    """
+    far = _far_out(Z, judged, columns.resolution)
+    if not np.any(far & ~simple.hidden):
+        return simple
+    other = settle(Z, first | far, judged, columns, sequence, most_stages=0)
+
+    def likelihood(settlement: Settlement) -> tuple[float, bool]:
+        said = settlement.witnesses(Z, judged, sequence)
+        verdict = Verdict.learn(Z, judged, said)
+        return verdict.likelihood(Z, judged, said), verdict.in_company
+
+    likely, in_company = likelihood(other)
+    changed = int(np.sum(other.hidden != simple.hidden))
+    if not in_company or likely - likelihood(simple)[0] <= GAIN * changed:
+        return simple
+    return other._replace(stages=simple.stages)
+
+
+def _far_out(Z: Array, judged: Array, resolution: Array) -> Array:
+    """Cells far from the middle of their column, unless they are many."""
+    (middle,) = quantiles(Z, judged, 0.5)
+    off = Z - np.where(np.isnan(middle), 0.0, middle)
+    far: Array = judged & (np.abs(off) > FAR_OUT * typical(off, judged, resolution))
+    return far & (far.mean(axis=0) < MOST_FAR_OUT)
 
 
 def unblurred(

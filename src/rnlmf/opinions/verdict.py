@@ -210,6 +210,11 @@ class Verdict:
         s = np.stack([w.scale for w in witnesses])
         return np.where(judged, self._parameters.probability(Z, p, s), 0.0)
 
+    def likelihood(self, Z: Array, judged: Array, witnesses: list[Witness]) -> float:
+        """Logarithm of that of the cells, right and wrong ones."""
+        by_column = _by_column(Z, judged, witnesses)
+        return sum(v.likelihood(c) for v, c in zip(self.columns, by_column, strict=True) if len(c))
+
     def evidence_of_rows(self, probability: Array, judged: Array) -> Array:
         """Logarithm of how much likelier rows are if all of their cells are wrong.
 
