@@ -112,9 +112,12 @@ class Judge:
         """
         known = tuple(map(Remembered, further))
         given = Material.of(X, sequence, known, optimists, force_order=force_order)
-        rows = RowVerdict.learn(given.cells, given.missing)
-        given = given.without(rows.bad(given.cells, given.missing))
-        learned, dealing = _settled(given)
+        given, rows, learned, dealing = _begun(given)
+        if not (force_order or _told_in_order(given, learned, dealing)):
+            # Where values are repeated from row to row, jumps between them look like errors in time.
+            begun = _begun(Material.of(X, None, known, optimists, force_order=False))
+            if _told(begun[0], *begun[2:]).plain:
+                given, rows, learned, dealing = begun
         for _ in range(LEVELS):
             strict = with_levels(given.columns, given.learned, _told(given, learned, dealing))
             if strict is given.columns:
@@ -361,6 +364,13 @@ class Judge:
         }
 
 
+def _begun(given: Material) -> tuple[Material, RowVerdict, Settlement, Dealing]:
+    """What is to be judged but for rows of noise, these, and what opinions learned here suspect."""
+    rows = RowVerdict.learn(given.cells, given.missing)
+    given = given.without(rows.bad(given.cells, given.missing))
+    return given, rows, *_settled(given)
+
+
 def _settled(given: Material, before: Settlement | None = None) -> tuple[Settlement, Dealing]:
     """What opinions learned here suspect, going on from `before`, and whether values are dealt."""
     some = given.judged, given.columns, given.sequence
@@ -379,6 +389,14 @@ def _settled(given: Material, before: Settlement | None = None) -> tuple[Settlem
     # What is dealt must still look so when it is hidden.
     dealing = _told(given, again, dealing).dealing
     return again._replace(stages=learned.stages) if dealing else learned, dealing
+
+
+def _told_in_order(given: Material, learned: Settlement, dealing: Dealing) -> bool:
+    """Whether rows in order tell errors, or a sensor that is stuck: nobody else would."""
+    if given.sequence is None:
+        return True
+    stuck = given.judged & (given.sequence.repeated(given.cells) > 0)
+    return bool(np.any(learned.hidden & stuck)) or _told(given, learned, dealing).in_company
 
 
 def _told(given: Material, learned: Settlement, dealing: Dealing) -> Verdict:
