@@ -104,3 +104,39 @@ def test_a_column_is_an_exception_only_if_that_is_no_chance(monkeypatch, rng):
     overall, shares = misleading(Z, suspects, *some)
     assert overall > CREDIBLE
     np.testing.assert_array_equal(shares >= CREDIBLE, [True, True, True, True, True, False])
+
+
+@pytest.mark.parametrize("fifth", ["errors", "chance"])
+def test_a_column_by_itself_is_believed_only_if_that_is_no_chance(monkeypatch, rng, fifth):
+    """Suspects of the others mislead nobody: of the fifth all do, or one of them does far more."""
+    columns = np.repeat(np.arange(5), (40, 40, 40, 40, 12))
+    fake = rng.uniform(8.0, 12.0, len(columns))
+    real = np.where(columns == 4, 10.0 if fifth == "errors" else 0.0, 0.0)
+    if fifth == "chance":
+        real[-1] = 120.0
+    answers = [(real, columns), (fake, columns)]
+    monkeypatch.setattr("rnlmf.opinions.evidence._harm", lambda *_: answers.pop(0))
+    Z = np.zeros((400, 5))
+    suspects = np.arange(400)[:, None] % 12 == 2 * np.arange(5)
+    witness = Witness(np.zeros(Z.shape), np.ones(Z.shape))
+    some = np.ones(Z.shape, dtype=bool), [witness], lambda *_: [witness], None
+    overall, shares = misleading(Z, suspects, *some)
+    assert overall < CREDIBLE
+    np.testing.assert_array_equal(shares >= CREDIBLE, [False] * 4 + [fifth == "errors"])
+
+
+@pytest.mark.parametrize(
+    ("plain", "harm", "believed"), [(False, 6.0, False), (True, 6.0, True), (True, 3.0, False)]
+)
+def test_plain_errors_need_only_not_be_spoken_against(monkeypatch, rng, plain, harm, believed):
+    """Whose harm varies as much as these few, nobody knows whether it is more than half."""
+    columns = np.arange(12) % 3
+    real = harm + 8.0 * rng.choice([-1.0, 1.0], 6).repeat(2) * np.tile([1.0, -1.0], 6)
+    answers = [(real, columns), (np.full(12, 10.0), columns)]
+    monkeypatch.setattr("rnlmf.opinions.evidence._harm", lambda *_: answers.pop(0))
+    Z = np.zeros((100, 3))
+    witness = Witness(np.zeros(Z.shape), np.ones(Z.shape))
+    suspects = np.arange(100)[:, None] % 20 == np.arange(3)
+    some = np.ones(Z.shape, dtype=bool), [witness], lambda *_: [witness], None
+    _, shares = misleading(Z, suspects, *some, plain=plain)
+    np.testing.assert_array_equal(shares >= CREDIBLE, [believed] * 3)

@@ -1,6 +1,7 @@
 """From blurred opinions to sharp ones, for rows that were learned from and for new ones."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from helpers import table_of
 from rnlmf.opinions import Judge, Sequence
 from rnlmf.opinions.columns import Columns
-from rnlmf.opinions.learning import STAGES
+from rnlmf.opinions.learning import STAGES, unmasked
 from rnlmf.opinions.opinion import WhenAsked
 
 
@@ -38,9 +39,12 @@ def test_new_rows_are_cleaned_as_well_as_those_learned_from(learned, monkeypatch
     truth, noisy = surface(600, 1)
     of_new = np.mean(np.abs(judge.judge(noisy).repaired(noisy) - truth))
     assert of_new < 2.0 * of_old
-    # By the stages: the values around a cell would tell some of the errors without them.
+    # By the stages: values around a cell, and rows like its own, would tell some errors without them.
     monkeypatch.setattr(
         "rnlmf.opinions.judge.among_errors", lambda Z, wrong, judged: np.zeros_like(wrong)
+    )
+    monkeypatch.setattr(
+        "rnlmf.opinions.settling._repeated", lambda Z, wrong, prediction: np.zeros_like(wrong)
     )
     of_new = np.mean(np.abs(judge.judge(noisy).repaired(noisy) - truth))
     assert of_new < 2.0 * of_old
@@ -90,6 +94,49 @@ def test_errors_that_are_many_do_not_hide_each_other():
     left = np.linalg.norm(judgement.repaired(noisy) - truth) / np.linalg.norm(noisy - truth)
     assert left < 0.7
     assert np.mean(judgement.wrong[~wrong]) < 0.03
+
+
+def test_errors_do_not_mask_each_other():
+    """Columns are off by their range now and then: where several are, they predict each other."""
+    rng = np.random.default_rng(0)
+    truth = rng.standard_t(3, size=(1000, 1)) + 0.7 * rng.standard_t(3, size=(1000, 30))
+    off = np.zeros(truth.shape)
+    for first, j in zip(rng.integers(0, 980, 75), rng.integers(0, 30, 75), strict=True):
+        off[first : first + 20, j] = np.ptp(truth[:, j])
+    judgement = Judge.learn(truth + off)[1]
+    assert judgement.wrong[off != 0.0].mean() > 0.95
+    assert judgement.wrong[off == 0.0].mean() < 0.02
+
+
+def test_without_errors_no_other_beginning_is_believed(rng):
+    """Far out are the tails of right cells."""
+    X = rng.standard_t(2, size=(600, 3)) @ rng.normal(size=(3, 8)) + 0.3 * rng.standard_t(3, (600, 8))
+    assert not Judge.learn(X)[1].wrong.any()
+
+
+def test_another_beginning_is_asked_only_if_something_far_out_is_shown(monkeypatch, learned):
+    asked = []
+    monkeypatch.setattr("rnlmf.opinions.learning.settle", lambda *some, **_: asked.append(some))
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(300, 3))
+    simple = SimpleNamespace(hidden=np.zeros(Z.shape, dtype=bool))
+    some = simple.hidden.copy(), ~simple.hidden, Columns.of(Z), None
+    assert unmasked(Z, simple, *some) is simple
+    Z[0, 0], simple.hidden[0, 0] = 40.0, True
+    assert unmasked(Z, simple, *some) is simple
+    assert not asked
+
+
+def test_a_sequence_whose_order_tells_nothing_is_judged_as_a_table(monkeypatch, waves, with_spikes):
+    """Unless somebody asks for its order, or a sensor is stuck, if errors are plain to its fellows."""
+    X, _ = with_spikes(waves)
+    assert Judge.learn(X, Sequence.of(300))[0].ordered
+    monkeypatch.setattr("rnlmf.opinions.judge._told_in_order", lambda *_: False)
+    assert Judge.learn(X, Sequence.of(300), force_order=True)[0].ordered
+    judge, judgement = Judge.learn(X, Sequence.of(300))
+    assert not judge.ordered
+    np.testing.assert_array_equal(judgement.wrong, Judge.learn(X)[1].wrong)
+    assert Judge.learn(waves, Sequence.of(300))[0].ordered
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnlmf.opinions import Judge
+from rnlmf.opinions import Judge, Sequence
 from rnlmf.opinions.rows import RowVerdict
 
 
@@ -100,3 +100,51 @@ def test_a_single_error_does_not_make_a_row_bad(rng):
     wrong = rng.random(1000) < 0.15
     X[wrong, 0] = rng.permutation(X[:, 0])[wrong]
     assert not found(X).any()
+
+
+def test_few_rows_of_noise_are_enough_where_columns_go_together(rng):
+    X = rng.normal(size=(140, 2)) @ rng.normal(size=(2, 100)) + 0.01 * rng.normal(size=(140, 100))
+    spoiled, bad = with_bad_rows(X, rng)
+    assert bad.sum() < 10
+    np.testing.assert_array_equal(found(spoiled), bad)
+
+
+def test_errors_that_make_all_of_their_row_hard_are_not_the_row(rng):
+    """Who hides the worst cell of such a row finds the others in order; a row of noise stays hard."""
+    X = table(rng, 400, 8)
+    X[np.arange(0, 400, 16), rng.integers(8, size=25)] = 30.0
+    assert not found(X).any()
+
+
+def test_rows_far_out_in_which_all_goes_together_are_not_bad(rng):
+    """Samples of another kind are hard, and agree: rows of noise of the same size do not."""
+    X = table(rng, 600, 30)
+    spoiled, _ = with_bad_rows(X, rng)
+    verdict = RowVerdict.learn(spoiled, np.isnan(spoiled))
+    far, noise = 40.0 * X[:5] + rng.normal(size=(5, 30)), 40.0 * rng.normal(size=(50, 30))
+    assert not verdict.bad(far, np.isnan(far)).any()
+    assert verdict.bad(noise, np.isnan(noise)).mean() > 0.7
+
+
+def test_in_a_sequence_neighbours_in_time_tell_what_a_bad_row_should_be(rng):
+    """As much as the columns vary from row to row, nobody would tell without the relations."""
+    steps = rng.normal(size=(800, 2)).cumsum(axis=0)
+    X = steps @ rng.normal(size=(2, 10)) + 0.2 * rng.normal(size=(800, 10))
+    spoiled, bad = with_bad_rows(X, rng)
+    judge, judgement = Judge.learn(spoiled, Sequence.of(800), force_order=True)
+    assert judge.rows.relations is not None
+    assert judgement.bad_rows[bad].mean() > 0.9
+    assert judgement.bad_rows[~bad].mean() < 0.01
+    left = np.linalg.norm(judgement.repaired(spoiled) - X) / np.linalg.norm(spoiled - X)
+    assert left < 0.3
+
+
+def test_who_is_where_neighbours_in_time_are_is_not_noise(rng):
+    """A stretch in which columns leave their relations, slowly, is a movement."""
+    t = np.linspace(0.0, 40.0, 800)
+    X = np.column_stack([np.sin(t + k) + 0.02 * rng.normal(size=800) for k in range(8)])
+    smooth = rng.normal(size=(8, 8)).cumsum(axis=0)
+    for k in range(8):
+        X[400:440, k] += np.interp(np.arange(40), np.linspace(0, 40, 8), smooth[:, k] - smooth[0, k])
+    _, judgement = Judge.learn(X, Sequence.of(800), force_order=True)
+    assert not judgement.bad_rows.any()

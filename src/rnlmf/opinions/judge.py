@@ -317,7 +317,7 @@ class Judge:
     def _noise(
         self, Z: Array, hidden: Array, judged: Array, missing: Array, sequence: Sequence | None
     ) -> Array:
-        """Rows that are noise: in a sequence, where their neighbours in time do not account for them."""
+        """Rows that are noise; in a sequence, for whom their neighbours in time do not account."""
         noise = self.rows.bad(Z, missing)
         if sequence is not None and noise.any():
             hidden = hidden | noise[:, None]

@@ -36,7 +36,7 @@ LEARNED, IN_TURNS = 5e-4, 2
 # Typical distances from the middle of a column that are far, if less than this share is.
 FAR_OUT, MOST_FAR_OUT = 6.0, 0.25
 # What another beginning must gain for each cell that is judged otherwise, in logarithms of likelihood.
-GAIN = 1.0
+GAIN = 0.5
 # Stages that are kept for new rows, and rounds in each of them.
 STAGES, STAGE_ROUNDS = 2, 4
 # Panels are learned from at most so many rows; of longer sequences, from stretches of so many.

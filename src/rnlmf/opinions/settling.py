@@ -25,8 +25,9 @@ AT_ONCE, AT_ONCE_ROWS = 0.5, 7
 CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
 # In a row that is mostly suspicious, so many of them do if it is a movement.
 MOVED = 2.0 / 3.0
-# Fewer suspects of a row may be in another row by chance.
-FEWEST_REPEATED = 4
+# Fewer suspects of a row, or a smaller share of it, may be in another row by chance; and where more
+# rows have many, they are no rarity.
+FEWEST_REPEATED, MANY, MOST_REPEATED = 4, 0.1, 100
 # Of so many cells with the nearest values more than this share is wrong.
 LIKE_IT, MOSTLY_WRONG = 10, 0.85
 # So many rows tell how often errors fit each other by chance.
@@ -241,26 +242,28 @@ def vouched_for(
         contradicted = distance > np.where(elsewhere, CONTRADICTED, farthest)
         excused |= sequence.events(Z, wrong, expected, VOUCHED, contradicted)
         excused |= sequence.branches(Z, wrong, expected) & (distance < farthest)
-    if sequence is None and many.any():
-        excused |= _repeated(Z, wrong, witnesses[0].prediction, many)
+    if sequence is None:
+        excused |= _repeated(Z, wrong, witnesses[0].prediction)
     if not verdict.in_company:
         excused |= with_kin(Z, wrong, witnesses[0].prediction, sequence)
     return excused & ~always
 
 
-def _repeated(Z: Array, wrong: Array, prediction: Array, many: Array) -> Array:
+def _repeated(Z: Array, wrong: Array, prediction: Array) -> Array:
     """Suspects of rows with many of them that are in another row as well: no error is twice the same.
 
-    A sample that was measured again, or the few of another kind.
+    Samples that were measured again, of a kind of which there are few.
     """
     found = np.zeros(wrong.shape, dtype=bool)
-    for i in np.flatnonzero(many):
-        some = wrong[i]
-        apart = np.abs(Z[:, some] - Z[i, some])
-        same = apart <= VOUCHED * np.abs(Z[i, some] - prediction[i, some])
-        alike = same.sum(axis=1)
+    rows = np.flatnonzero(wrong.sum(axis=1) > np.maximum(MANY * wrong.shape[1], FEWEST_REPEATED - 1))
+    if len(rows) > MOST_REPEATED:
+        return found
+    for i in rows:
+        some, apart = wrong[i], np.abs(Z - Z[i])
+        same = apart[:, some] <= VOUCHED * np.abs(Z[i, some] - prediction[i, some])
+        alike = same.sum(axis=1) * (np.mean(apart <= VOUCHED, axis=1) > BAD_ROW)
         alike[i] = 0
-        if alike.max() > MOVED * some.sum() and some.sum() >= FEWEST_REPEATED:
+        if alike.max() > BAD_ROW * some.sum():
             found[i, some] = same[alike.argmax()]
     return found
 
