@@ -19,7 +19,7 @@ from rnlmf.opinions.columns import Columns
 from rnlmf.opinions.densities import Witness
 from rnlmf.opinions.mixing import quantiles, typical
 from rnlmf.opinions.opinion import Opinion
-from rnlmf.opinions.panel import Hearing, Panel
+from rnlmf.opinions.panel import BAD_ROW, Hearing, Panel
 from rnlmf.opinions.settling import Stretches, in_bursts, most_suspicious, vouched_for
 from rnlmf.opinions.temporal import Sequence
 from rnlmf.opinions.verdict import Dealing, Verdict
@@ -33,7 +33,7 @@ FIRST_PRICE = 0.5
 # Learning has settled when fewer cells than this are hidden or shown again; those that were both before
 # are hidden and shown in turns, and do not settle.
 LEARNED, IN_TURNS = 5e-4, 2
-# Typical distances from the middle of a column that are far, if less than this share is.
+# Typical distances from the middle of a column that are far, if less than this share of it is.
 FAR_OUT, MOST_FAR_OUT = 6.0, 0.25
 # What another beginning must gain for each cell that is judged otherwise, in logarithms of likelihood.
 GAIN = 0.5
@@ -256,10 +256,14 @@ def unmasked(
 
 
 def _far_out(Z: Array, judged: Array, resolution: Array) -> Array:
-    """Cells far from the middle of their column, unless they are many."""
+    """Cells far from the middle of their column, unless these, or those of their row, are many.
+
+    Rows of which most is far out are large, or small: their cells go together.
+    """
     (middle,) = quantiles(Z, judged, 0.5)
     off = Z - np.where(np.isnan(middle), 0.0, middle)
     far: Array = judged & (np.abs(off) > FAR_OUT * typical(off, judged, resolution))
+    far &= far.mean(axis=1, keepdims=True) <= BAD_ROW
     return far & (far.mean(axis=0) < MOST_FAR_OUT)
 
 

@@ -252,7 +252,8 @@ def vouched_for(
 def _repeated(Z: Array, wrong: Array, prediction: Array) -> Array:
     """Suspects of rows with many of them that are in another row as well: no error is twice the same.
 
-    Samples that were measured again, of a kind of which there are few.
+    Samples that were measured again, of a kind of which there are few. Where most of the row is not
+    suspected, the other row is the one that is most like it there.
     """
     found = np.zeros(wrong.shape, dtype=bool)
     rows = np.flatnonzero(wrong.sum(axis=1) > np.maximum(MANY * wrong.shape[1], FEWEST_REPEATED - 1))
@@ -261,8 +262,12 @@ def _repeated(Z: Array, wrong: Array, prediction: Array) -> Array:
     for i in rows:
         some, apart = wrong[i], np.abs(Z - Z[i])
         same = apart[:, some] <= VOUCHED * np.abs(Z[i, some] - prediction[i, some])
-        alike = same.sum(axis=1) * (np.mean(apart <= VOUCHED, axis=1) > BAD_ROW)
+        alike = same.sum(axis=1)
         alike[i] = 0
+        if some.mean() <= BAD_ROW:
+            others = np.minimum(np.nan_to_num(apart[:, ~some], nan=1.0), 1.0).mean(axis=1)
+            others[i] = np.inf
+            alike[np.arange(len(Z)) != others.argmin()] = 0
         if alike.max() > BAD_ROW * some.sum():
             found[i, some] = same[alike.argmax()]
     return found
