@@ -120,7 +120,7 @@ def test_another_beginning_is_asked_only_if_something_far_out_is_shown(monkeypat
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(300, 3))
     simple = SimpleNamespace(hidden=np.zeros(Z.shape, dtype=bool))
-    some = simple.hidden.copy(), ~simple.hidden, Columns.of(Z), None
+    some = simple.hidden.copy(), ~simple.hidden, Columns.of(Z)
     assert unmasked(Z, simple, *some) is simple
     Z[0, 0], simple.hidden[0, 0] = 40.0, True
     assert unmasked(Z, simple, *some) is simple

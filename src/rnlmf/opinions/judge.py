@@ -376,7 +376,8 @@ def _settled(given: Material, before: Settlement | None = None) -> tuple[Settlem
     some = given.judged, given.columns, given.sequence
     if before is None:
         learned = settle(given.cells, given.first, *some)
-        learned = unmasked(given.cells, learned, given.first, *some)
+        if given.sequence is None:
+            learned = unmasked(given.cells, learned, given.first, *some[:2])
     else:
         hidden = before.hidden | given.columns.absurd(given.cells)
         learned = settle(given.cells, hidden, *some, most_stages=0)._replace(stages=before.stages)

@@ -35,8 +35,9 @@ FIRST_PRICE = 0.5
 LEARNED, IN_TURNS = 5e-4, 2
 # Typical distances from the middle of a column that are far, if less than this share of it is.
 FAR_OUT, MOST_FAR_OUT = 6.0, 0.25
-# What another beginning must gain for each cell that is judged otherwise, in logarithms of likelihood.
-GAIN = 0.5
+# How many times as many suspects another beginning must find, and what it must gain for each cell
+# that is judged otherwise, in logarithms of likelihood.
+MANY_MORE, GAIN = 1.2, 1.0
 # Stages that are kept for new rows, and rounds in each of them.
 STAGES, STAGE_ROUNDS = 2, 4
 # Panels are learned from at most so many rows; of longer sequences, from stretches of so many.
@@ -224,27 +225,24 @@ def with_further(
     return wider if wider.panel.fellows.further else simple
 
 
-def unmasked(
-    Z: Array,
-    simple: Settlement,
-    first: Array,
-    judged: Array,
-    columns: Columns,
-    sequence: Sequence | None,
-) -> Settlement:
+def unmasked(Z: Array, simple: Settlement, first: Array, judged: Array, columns: Columns) -> Settlement:
     """Begin with what is far from the middle of its column, if that leads to something likelier.
 
     Errors of columns that go together mask each other where they meet: what they predict of each other
     is as wrong as they are. Right values that are far out are shown again, for their fellows vouch for
-    them. That is believed only if most columns tell errors in the end.
+    them. That is believed only if there are far more suspects for it, and most columns tell errors in
+    the end: who finds the same in another way knows no better. In a sequence, where one begins
+    with what is far from its neighbours in time, it is not asked.
     """
     far = _far_out(Z, judged, columns.resolution)
     if not np.any(far & ~simple.hidden):
         return simple
-    other = settle(Z, first | far, judged, columns, sequence, most_stages=0)
+    other = settle(Z, first | far, judged, columns, None, most_stages=0)
+    if other.hidden.sum() <= MANY_MORE * simple.hidden.sum():
+        return simple
 
     def likelihood(settlement: Settlement) -> tuple[float, bool]:
-        said = settlement.witnesses(Z, judged, sequence)
+        said = settlement.witnesses(Z, judged, None)
         verdict = Verdict.learn(Z, judged, said)
         return verdict.likelihood(Z, judged, said), verdict.in_company
 

@@ -27,7 +27,7 @@ CLOSE, VOUCHED, CHANCE_CELLS = 2.0, 0.25, 4
 MOVED = 2.0 / 3.0
 # Fewer suspects of a row, or a smaller share of it, may be in another row by chance; and where more
 # rows have many, they are no rarity.
-FEWEST_REPEATED, MANY, MOST_REPEATED = 4, 0.1, 100
+FEWEST_REPEATED, MANY, MOST_REPEATED = 6, 0.1, 100
 # Of so many cells with the nearest values more than this share is wrong.
 LIKE_IT, MOSTLY_WRONG = 10, 0.85
 # So many rows tell how often errors fit each other by chance.
