@@ -127,18 +127,6 @@ def test_another_beginning_is_asked_only_if_something_far_out_is_shown(monkeypat
     assert not asked
 
 
-def test_a_sequence_whose_order_tells_nothing_is_judged_as_a_table(monkeypatch, waves, with_spikes):
-    """Unless somebody asks for its order, or a sensor is stuck, if errors are plain to its fellows."""
-    X, _ = with_spikes(waves)
-    assert Judge.learn(X, Sequence.of(300))[0].ordered
-    monkeypatch.setattr("rnlmf.opinions.judge._told_in_order", lambda *_: False)
-    assert Judge.learn(X, Sequence.of(300), force_order=True)[0].ordered
-    judge, judgement = Judge.learn(X, Sequence.of(300))
-    assert not judge.ordered
-    np.testing.assert_array_equal(judgement.wrong, Judge.learn(X)[1].wrong)
-    assert Judge.learn(waves, Sequence.of(300))[0].ordered
-
-
 @pytest.fixture
 def told(rng):
     """A table with spikes, and opinions on a column of which the others know little, so far off."""

@@ -14,8 +14,9 @@ dictionary, by its neighbours in time), :mod:`~rnlmf.opinions.panel` (all of the
 nothing fits), :mod:`~rnlmf.opinions.excursions` (stretches in which a column is elsewhere),
 :mod:`~rnlmf.opinions.settling` (what to hide while others are learned),
 :mod:`~rnlmf.opinions.learning` (from blurred opinions to sharp ones),
-:mod:`~rnlmf.opinions.material` (what is known before that) and :mod:`~rnlmf.opinions.judge`, which
-puts them together to a :mod:`~rnlmf.opinions.judgement`.
+:mod:`~rnlmf.opinions.material` (what is known before that), :mod:`~rnlmf.opinions.beginning` (rows of
+noise, and whether order is used) and :mod:`~rnlmf.opinions.judge`, which puts them together to a
+:mod:`~rnlmf.opinions.judgement`.
 
 Images have a judge of their own: :mod:`~rnlmf.opinions.pixel_relations`,
 :mod:`~rnlmf.opinions.pixel_verdict`, :mod:`~rnlmf.opinions.pixel_evidence` and

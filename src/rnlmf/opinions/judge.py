@@ -9,22 +9,18 @@ import numpy as np
 
 from rnlmf.opinions.anywhere import lives_elsewhere, not_anywhere
 from rnlmf.opinions.bad_rows import ManyErrors, like_bad_rows
+from rnlmf.opinions.beginning import Beginning
 from rnlmf.opinions.densities import Witness, distance_in_scales
 from rnlmf.opinions.evidence import CREDIBLE, misleading
 from rnlmf.opinions.judgement import Judgement, tails_of
 from rnlmf.opinions.learning import (
     LEARNED_ROWS,
-    Settlement,
     Stage,
     gradually,
-    settle,
     unblurred,
-    unmasked,
     with_further,
 )
-from rnlmf.opinions.levels import with_levels
 from rnlmf.opinions.linear import BEYOND
-from rnlmf.opinions.material import Material
 from rnlmf.opinions.opinion import Opinion, Remembered
 from rnlmf.opinions.panel import BAD_ROW, BY_TIME, Hearing, Panel, mostly_hidden
 from rnlmf.opinions.rows import RowVerdict
@@ -35,14 +31,13 @@ from rnlmf.opinions.settling import (
     among_errors,
     first_suspicion,
     in_bursts,
-    in_stretches,
     judgeable,
     most_suspicious,
     order_helps,
     vouched_for,
 )
 from rnlmf.opinions.temporal import Sequence
-from rnlmf.opinions.verdict import FALSE_REPAIRS, OVERSURE, Dealing, Verdict, least_probability
+from rnlmf.opinions.verdict import FALSE_REPAIRS, OVERSURE, Verdict, least_probability
 from rnlmf.typing import Array
 
 # Most rounds in which the panel judges, should its verdict not settle before.
@@ -54,8 +49,6 @@ ONE_BY_ONE = 0.9
 ODD = 0.05
 # What is off by more scales in a bad row is repaired.
 FAR = 4.0
-# Columns with levels make others clearer, which may have levels, too: so many times.
-LEVELS = 3
 # Rows without an order are judged so many at a time: that bounds the memory.
 JUDGED_ROWS = 20_000
 
@@ -111,19 +104,9 @@ class Judge:
         not even `optimists` do, who seem better than they are.
         """
         known = tuple(map(Remembered, further))
-        given = Material.of(X, sequence, known, optimists, force_order=force_order)
-        given, rows, learned, dealing = _begun(given)
-        if not (force_order or _told_in_order(given, learned, dealing)):
-            # Where values are repeated from row to row, jumps between them look like errors in time.
-            begun = _begun(Material.of(X, None, known, optimists, force_order=False))
-            if _told(begun[0], *begun[2:]).plain:
-                given, rows, learned, dealing = begun
-        for _ in range(LEVELS):
-            strict = with_levels(given.columns, given.learned, _told(given, learned, dealing))
-            if strict is given.columns:
-                break
-            given = given.with_columns(strict)
-            learned, dealing = _settled(given, learned)
+        given, rows, learned, dealing = Beginning.of(
+            X, sequence, known, optimists, force_order=force_order
+        )
         columns, sequence, part, judged = (
             given.columns,
             given.sequence,
@@ -362,47 +345,6 @@ class Judge:
             )
             for j in np.flatnonzero(suspects.any(axis=0) & ~self.trusted)
         }
-
-
-def _begun(given: Material) -> tuple[Material, RowVerdict, Settlement, Dealing]:
-    """What is to be judged but for rows of noise, these, and what opinions learned here suspect."""
-    rows = RowVerdict.learn(given.cells, given.missing)
-    given = given.without(rows.bad(given.cells, given.missing))
-    return given, rows, *_settled(given)
-
-
-def _settled(given: Material, before: Settlement | None = None) -> tuple[Settlement, Dealing]:
-    """What opinions learned here suspect, going on from `before`, and whether values are dealt."""
-    some = given.judged, given.columns, given.sequence
-    if before is None:
-        learned = settle(given.cells, given.first, *some)
-        if given.sequence is None:
-            learned = unmasked(given.cells, learned, given.first, *some[:2])
-    else:
-        hidden = before.hidden | given.columns.absurd(given.cells)
-        learned = settle(given.cells, hidden, *some, most_stages=0)._replace(stages=before.stages)
-    dealing = _told(given, learned, Dealing.BY_COLUMN).dealing
-    if dealing is Dealing.TOGETHER and in_stretches(learned.hidden, given.sequence):
-        dealing = Dealing.NOT
-    if not dealing:
-        return learned, dealing
-    again = settle(given.cells, learned.hidden, *some, dealing=dealing, most_stages=0)
-    # What is dealt must still look so when it is hidden.
-    dealing = _told(given, again, dealing).dealing
-    return again._replace(stages=learned.stages) if dealing else learned, dealing
-
-
-def _told_in_order(given: Material, learned: Settlement, dealing: Dealing) -> bool:
-    """Whether rows in order tell errors, or a sensor that is stuck: nobody else would."""
-    if given.sequence is None:
-        return True
-    stuck = given.judged & (given.sequence.repeated(given.cells) > 0)
-    return bool(np.any(learned.hidden & stuck)) or _told(given, learned, dealing).in_company
-
-
-def _told(given: Material, learned: Settlement, dealing: Dealing) -> Verdict:
-    said = learned.witnesses(given.cells, given.judged, given.sequence)
-    return Verdict.learn(given.cells, given.judged, said, dealing=dealing)
 
 
 def _bounds(Z: Array, hidden: Array) -> tuple[Array, Array]:
