@@ -305,7 +305,9 @@ class Judge:
         if sequence is not None and noise.any():
             hidden = hidden | noise[:, None]
             by_time = self.panel.testify(Z, hidden, judged, sequence)[BY_TIME]
-            distance = np.where(judged & ~missing, distance_in_scales(Z, by_time), np.nan)
+            told = judged & ~missing
+            noise &= told.any(axis=1)
+            distance = np.where(told, distance_in_scales(Z, by_time), np.nan)
             noise[noise] = np.nanmedian(distance[noise], axis=1) > CLOSE
         return noise
 

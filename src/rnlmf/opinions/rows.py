@@ -17,18 +17,20 @@ of a row, and ``R`` the correlations of the columns without their diagonal, its 
     a_i = s_i' R s_i / |R|^2
 
 is 1 on average for rows of the table and 0 for those whose cells have nothing to do with each other.
-Several columns must go together for that; of two, one is wrong wherever they do not.
+Several columns must go together for that; of two, one is wrong wherever they do not. A row of which
+all that is usual holds is not bad, however hard it is: samples of another kind are far out as a whole.
 So from the hardest row on, rows are bad as long as the sum of ``1/2 - a_i`` grows; they are believed
 to be if their mean agreement is nearly zero, and below one half by more than chance makes it, and if
 they are apart from the others: their mean hardness is farther from that of the others, in deviations of
-both, than a tail of the normal distribution is from the rest of it. Nor may they have relations of
-their own, like rows of another kind: with ``s`` less its mean over the bad rows,
+both, than a tail of the normal distribution is from the rest of it. They must stay hard without the
+cells that make them so, for an error makes all of its row hard that depends on it. Nor may they have
+relations of their own, like rows of another kind: with ``s`` less its mean over the bad rows,
 
     mean over pairs i, k of [ (s_i's_k)^2 - sum_j s_ij^2 s_kj^2 ]
 
 is what the squares of their own correlations add up to, without bias, and small beside ``|R|^2``.
 
-There is nothing to go by but the columns: what a bad row should be is their middle.
+In a table there is nothing to go by but the columns: what a bad row should be is their middle.
 """
 
 from __future__ import annotations
