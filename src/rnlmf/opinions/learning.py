@@ -35,9 +35,10 @@ FIRST_PRICE = 0.5
 LEARNED, IN_TURNS = 5e-4, 2
 # Typical distances from the middle of a column that are far, if less than this share of it is.
 FAR_OUT, MOST_FAR_OUT = 6.0, 0.25
-# How many times as many suspects another beginning must find, and what it must gain for each cell
-# that is judged otherwise, in logarithms of likelihood.
-MANY_MORE, GAIN = 1.2, 1.0
+# Fewer suspects in most columns are what is always farthest out. How many times as many another
+# beginning must find, and what it must gain for each cell that is judged otherwise, in logarithms of
+# likelihood.
+FEWEST_SUSPECTS, MANY_MORE, GAIN = 5, 1.2, 1.0
 # Stages that are kept for new rows, and rounds in each of them.
 STAGES, STAGE_ROUNDS = 2, 4
 # Panels are learned from at most so many rows; of longer sequences, from stretches of so many.
@@ -238,7 +239,9 @@ def unmasked(Z: Array, simple: Settlement, first: Array, judged: Array, columns:
     if not np.any(far & ~simple.hidden):
         return simple
     other = settle(Z, first | far, judged, columns, None, most_stages=0)
-    if other.hidden.sum() <= MANY_MORE * simple.hidden.sum():
+    suspects = other.hidden & judged
+    few = np.median(suspects.sum(axis=0)) < FEWEST_SUSPECTS
+    if few or suspects.sum() <= MANY_MORE * np.sum(simple.hidden & judged):
         return simple
 
     def likelihood(settlement: Settlement) -> tuple[float, bool]:
