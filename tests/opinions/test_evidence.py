@@ -89,19 +89,24 @@ def test_stretches_of_suspects_count_once():
     np.testing.assert_array_equal(_independent(believed, suspects), [2, 3])
 
 
+def told_by(monkeypatch, columns, real, fake):
+    """What is said of suspects that do so much harm, beside the harm of made-up errors."""
+    answers = [(real, columns), (fake, columns)]
+    monkeypatch.setattr("rnlmf.opinions.evidence._harm", lambda *_: answers.pop(0))
+    Z = np.zeros((400, columns.max() + 1))
+    suspects = np.arange(400)[:, None] % 12 == 2 * np.arange(Z.shape[1])
+    witness = Witness(np.zeros(Z.shape), np.ones(Z.shape))
+    some = np.ones(Z.shape, dtype=bool), [witness], lambda *_: [witness], None
+    return misleading(Z, suspects, *some)
+
+
 def test_a_column_is_an_exception_only_if_that_is_no_chance(monkeypatch, rng):
     """Errors of the fifth are felt now and then, of the sixth always: only those mislead nobody."""
     columns = np.repeat(np.arange(6), (40, 40, 40, 40, 12, 40))
     felt = rng.uniform(8.0, 12.0, len(columns))
     fake = np.where(columns == 4, np.eye(1, len(columns), 165)[0] * 120.0, felt)
     real = np.where(columns >= 4, 0.0, felt)
-    answers = [(real, columns), (fake, columns)]
-    monkeypatch.setattr("rnlmf.opinions.evidence._harm", lambda *_: answers.pop(0))
-    Z = np.zeros((400, 6))
-    suspects = np.arange(400)[:, None] % 12 == 2 * np.arange(6)
-    witness = Witness(np.zeros(Z.shape), np.ones(Z.shape))
-    some = np.ones(Z.shape, dtype=bool), [witness], lambda *_: [witness], None
-    overall, shares = misleading(Z, suspects, *some)
+    overall, shares = told_by(monkeypatch, columns, real, fake)
     assert overall > CREDIBLE
     np.testing.assert_array_equal(shares >= CREDIBLE, [True, True, True, True, True, False])
 
@@ -114,13 +119,7 @@ def test_a_column_by_itself_is_believed_only_if_that_is_no_chance(monkeypatch, r
     real = np.where(columns == 4, 10.0 if fifth == "errors" else 0.0, 0.0)
     if fifth == "chance":
         real[-1] = 120.0
-    answers = [(real, columns), (fake, columns)]
-    monkeypatch.setattr("rnlmf.opinions.evidence._harm", lambda *_: answers.pop(0))
-    Z = np.zeros((400, 5))
-    suspects = np.arange(400)[:, None] % 12 == 2 * np.arange(5)
-    witness = Witness(np.zeros(Z.shape), np.ones(Z.shape))
-    some = np.ones(Z.shape, dtype=bool), [witness], lambda *_: [witness], None
-    overall, shares = misleading(Z, suspects, *some)
+    overall, shares = told_by(monkeypatch, columns, real, fake)
     assert overall < CREDIBLE
     np.testing.assert_array_equal(shares >= CREDIBLE, [False] * 4 + [fifth == "errors"])
 

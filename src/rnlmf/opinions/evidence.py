@@ -91,11 +91,11 @@ def misleading(
     chances = counts if sequence is None else _independent(believed, suspects)
     errors = student.isf(norm.sf(ERRORS) / m, np.maximum(chances - 1, 1))
     variance = variances / np.maximum(chances, 1) + CREDIBLE**2 * of_expected / np.maximum(fakes, 1)
-    more, surely = reals - CREDIBLE * expected, errors * np.sqrt(variance)
+    more, by_chance = reals - CREDIBLE * expected, errors * np.sqrt(variance)
     if overall >= CREDIBLE:
-        shares = np.where(more < -surely, shares, np.maximum(shares, CREDIBLE))
+        shares = np.where(more < -by_chance, shares, np.maximum(shares, CREDIBLE))
     else:
-        shares = np.where(more > surely, shares, np.minimum(shares, overall))
+        shares = np.where(more > by_chance, shares, np.minimum(shares, overall))
     return overall, shares
 
 
